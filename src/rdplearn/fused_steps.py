@@ -1,0 +1,71 @@
+"""The training steps of one member on the compiled kernels: same interface and same result as `PlainSteps`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn import kernels, random_stream
+from rdplearn.random_mapping import Rows
+from rdplearn.representation import Losses, Representation, TrainingSettings
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+class FusedSteps:
+    """Train `representation` in place on `rows`, dense or CSR, a stretch of steps at a time."""
+
+    def __init__(
+        self, rows: Rows, targets: Floats, representation: Representation, settings: TrainingSettings, seed: int
+    ) -> None:
+        self.rows, self.targets, self.phi = rows, np.ascontiguousarray(targets), representation
+        self.settings, self.seed = settings, seed
+        self.momenta = (np.zeros_like(representation.weights), np.zeros_like(representation.bias))
+        self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
+        self.lazy = LazyMomentum(rows, settings) if sp.issparse(rows) else None
+        self.n_steps_taken = 0
+
+    def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
+        """Take `n_steps` steps on batches drawn from the rows `kept`."""
+        settings = self.settings
+        common = (
+            self.targets,
+            kept,
+            random_stream.all_step_keys(self.seed, first_step, n_steps),
+            settings.batch_size,
+            (self.phi.weights, self.phi.bias),
+            self.momenta,
+            (np.float32(settings.distance_weight), np.float32(settings.novelty_weight)),
+            settings.inner_product == "l1",
+            random_stream.drop_limit(settings.dropout),
+            self.rates,
+        )
+        if self.lazy is None:
+            distance, novelty = kernels.train_dense(self.rows, *common)
+        else:
+            distance, novelty = kernels.train_sparse(*self.lazy.csr, self.lazy.n_used_most, self.lazy.last_used,
+                                                     first_step, self.lazy.decay, *common)  # fmt: skip
+        self.n_steps_taken = first_step + n_steps
+        return Losses(distance, novelty)
+
+    def finish(self) -> None:
+        """Let every row of W that was not used lately catch up with its momentum."""
+        if self.lazy is not None:
+            learning_rate, momentum, _ = self.rates
+            kernels.catch_up_all(self.phi.weights, self.momenta[0], self.lazy.last_used, self.n_steps_taken - 1,
+                                 learning_rate, momentum, self.lazy.decay)  # fmt: skip
+
+
+class LazyMomentum:
+    """What the sparse kernel needs to know of the rows and of each column's past."""
+
+    def __init__(self, rows: sp.csr_array, settings: TrainingSettings) -> None:
+        self.csr = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
+        lengths = np.sort(np.diff(self.csr[2]))
+        self.n_used_most = int(min(rows.shape[1], max(1, lengths[-1] * settings.batch_size)))
+        self.last_used = np.full(rows.shape[1], -1, dtype=np.int64)
+        # Beyond this many idle steps nothing is left of the momentum in single precision.
+        n_powers = 2 if settings.momentum == 0 else int(np.ceil(-46.0 / np.log(settings.momentum))) + 2
+        self.decay = (settings.momentum ** np.arange(n_powers)).astype(np.float32)

@@ -1,0 +1,354 @@
+"""The training loop of one member, fused and compiled: dense rows and sparse rows.
+
+Each small function mirrors a formula of `losses.py` or `plain_steps.py`; `train_dense` and `train_sparse` put them
+together so that a whole stretch of steps runs without returning to Python and without the interpreter lock. All arrays are
+float32 and C-contiguous, so each function compiles once, and the result is cached on disk.
+
+Sparse rows touch few rows of W. Momentum of the untouched ones is caught up when they are next used (`catch_up`): after
+`d` idle steps plain momentum would have moved ``W -= lr * V * (mu + ... + mu^d)`` and left ``V * mu^d``. That is the
+same algorithm, not an approximation.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from rdplearn import random_stream
+from rdplearn.losses import REPRESENTATION_SLOPE, SMALLEST_NORM
+
+# Sums may be reordered and products fused; NaN and infinity keep their meaning.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+jit = numba.njit(nogil=True, cache=True, fastmath=FAST)
+inlined = numba.njit(nogil=True, fastmath=FAST, inline="always")
+
+scramble = inlined(random_stream.scramble)
+GOLDEN = random_stream.GOLDEN
+SLOPE = np.float32(REPRESENTATION_SLOPE)
+TINY = np.float32(SMALLEST_NORM)
+
+
+@jit
+def draw_batch(key, kept, batch):
+    """Draw rows with replacement among those kept."""
+    n_kept = np.uint64(kept.size)
+    for i in range(batch.size):
+        word = scramble(np.uint32(np.uint32(i) * GOLDEN + key))
+        batch[i] = kept[np.int64((np.uint64(word) * n_kept) >> np.uint64(32))]
+
+
+@jit
+def draw_shift(key, batch_size):
+    """Draw the distance to the partner: 1, ..., batch_size - 1."""
+    word = scramble(np.uint32(key))
+    return 1 + np.int64((np.uint64(word) * np.uint64(batch_size - 1)) >> np.uint64(32))
+
+
+@jit
+def activate(phi, slopes, bias, key, drop_limit):
+    """Add the bias, rectify and drop units, in place; `slopes` takes the derivative of all of it.
+
+    phi, slopes : (batch_size, n_components)
+    """
+    n_rows, n_units = phi.shape
+    keep_scale = np.float32(1.0 / (1.0 - drop_limit / 2.0**32))
+    leaky_scale = np.float32(SLOPE * keep_scale)
+    limit = np.uint32(drop_limit)
+    for i in range(n_rows):
+        start = np.uint32(i * n_units)
+        for k in range(n_units):
+            z = phi[i, k] + bias[k]
+            word = scramble(np.uint32(np.uint32(start + np.uint32(k)) * GOLDEN + key))
+            slope = keep_scale if z > np.float32(0.0) else leaky_scale
+            slope = slope if word >= limit else np.float32(0.0)
+            slopes[i, k] = slope
+            phi[i, k] = z * slope
+
+
+@jit
+def gather(rows, batch, batch_rows):
+    """Copy the drawn rows next to each other."""
+    for i in range(batch.size):
+        row = batch[i]
+        for c in range(rows.shape[1]):
+            batch_rows[i, c] = rows[row, c]
+
+
+@jit
+def dot(left, right):
+    total = np.float32(0.0)
+    for k in range(left.size):
+        total += left[k] * right[k]
+    return total
+
+
+@jit
+def inverse_l1_norms(vectors, inverse):
+    """1 / L1 norm of every row; 0 for a row of zeros."""
+    for i in range(vectors.shape[0]):
+        norm = np.float32(0.0)
+        for k in range(vectors.shape[1]):
+            norm += abs(vectors[i, k])
+        inverse[i] = np.float32(1.0) / norm if norm > TINY else np.float32(0.0)
+
+
+@jit
+def pair_errors(phi, phi_scale, targets, target_scale, shift, errors):
+    """Error of every predicted inner product; returns the mean of their squares."""
+    n_rows = errors.size
+    total = np.float32(0.0)
+    for i in range(n_rows):
+        j = i + shift if i + shift < n_rows else i + shift - n_rows
+        predicted = dot(phi[i], phi[j]) * phi_scale[i] * phi_scale[j]
+        wanted = dot(targets[i], targets[j]) * target_scale[i] * target_scale[j]
+        errors[i] = predicted - wanted
+        total += errors[i] * errors[i]
+    return total / np.float32(n_rows)
+
+
+@jit
+def add_distance_gradient(gradient, phi, phi_scale, errors, shift, weight, through_norm):
+    """Add the gradient of the distance prediction loss with respect to `phi`.
+
+    Row i takes part in two pairs: its own (partner i + shift) and the one whose partner it is (i - shift). With
+    `through_norm` the vectors were divided by their L1 norm and the gradient is carried back through that.
+    """
+    n_rows, n_units = phi.shape
+    scale = np.float32(2.0) * weight / np.float32(n_rows)
+    for i in range(n_rows):
+        after = i + shift if i + shift < n_rows else i + shift - n_rows
+        before = i - shift if i >= shift else i - shift + n_rows
+        own = scale * errors[i] * phi_scale[after]
+        other = scale * errors[before] * phi_scale[before]
+        if through_norm:
+            along = (own * dot(phi[after], phi[i]) + other * dot(phi[before], phi[i])) * phi_scale[i]
+            for k in range(n_units):
+                pull = own * phi[after, k] + other * phi[before, k]
+                sign = np.float32(phi[i, k] > 0) - np.float32(phi[i, k] < 0)
+                gradient[i, k] += (pull - sign * along) * phi_scale[i]
+        else:
+            for k in range(n_units):
+                gradient[i, k] += own * phi[after, k] + other * phi[before, k]
+
+
+@jit
+def set_novelty_gradient(gradient, phi, targets, weight):
+    """Overwrite `gradient` with that of the novelty loss; returns the loss."""
+    n_rows, n_units = phi.shape
+    scale = np.float32(2.0) * weight / np.float32(n_rows * n_units)
+    total = np.float32(0.0)
+    for i in range(n_rows):
+        for k in range(n_units):
+            difference = phi[i, k] - targets[i, k]
+            total += difference * difference
+            gradient[i, k] = scale * difference
+    return total / np.float32(n_rows * n_units)
+
+
+@jit
+def loss_gradient(phi, slopes, targets, shift, loss_weights, through_norm, scratch, gradient, bias_gradient):
+    """Gradient of all losses with respect to φ's output before activation; returns the two losses."""
+    distance_weight, novelty_weight = loss_weights
+    phi_scale, target_scale, errors = scratch
+    novelty, distance = np.float32(0.0), np.float32(0.0)
+    if novelty_weight > 0:
+        novelty = set_novelty_gradient(gradient, phi, targets, novelty_weight)
+    else:
+        gradient[:] = np.float32(0.0)
+    if distance_weight > 0:
+        if through_norm:
+            inverse_l1_norms(phi, phi_scale)
+            inverse_l1_norms(targets, target_scale)
+        distance = pair_errors(phi, phi_scale, targets, target_scale, shift, errors)
+        add_distance_gradient(gradient, phi, phi_scale, errors, shift, distance_weight, through_norm)
+    bias_gradient[:] = np.float32(0.0)
+    for i in range(phi.shape[0]):
+        for k in range(phi.shape[1]):
+            gradient[i, k] *= slopes[i, k]
+            bias_gradient[k] += gradient[i, k]
+    return distance, novelty
+
+
+@jit
+def squared_norm(values):
+    total = np.float32(0.0)
+    for i in range(values.shape[0]):
+        total += dot(values[i], values[i])
+    return total
+
+
+@jit
+def clip_factor(squared, max_norm):
+    """What the gradient is multiplied with so that its norm is at most `max_norm`."""
+    norm = np.sqrt(squared)
+    return max_norm / norm if norm > max_norm else np.float32(1.0)
+
+
+@jit
+def descend(weights, momenta, gradient, factor, learning_rate, momentum):
+    """One step of gradient descent with momentum on one vector of weights."""
+    for k in range(weights.size):
+        momenta[k] = momentum * momenta[k] + factor * gradient[k]
+        weights[k] -= learning_rate * momenta[k]
+
+
+@jit
+def train_dense(rows, targets, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates):
+    """Run `len(keys)` steps on dense rows, in place; returns the mean distance and novelty losses.
+
+    rows : (n_rows, n_columns); targets : (n_rows, n_targets)
+    kept : the rows that may be drawn; keys : (n_steps, 3), for rows, partner, dropout
+    parameters, momenta : pairs of W (n_columns, n_components) and b (n_components,)
+    loss_weights : distance, novelty; rates : learning rate, momentum, largest gradient norm
+    """
+    weights, bias = parameters
+    weight_momenta, bias_momenta = momenta
+    learning_rate, momentum, max_norm = rates
+    n_columns, n_units = weights.shape
+    batch = np.empty(batch_size, np.int64)
+    batch_rows = np.empty((batch_size, n_columns), np.float32)
+    batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
+    phi = np.empty((batch_size, n_units), np.float32)
+    slopes = np.empty_like(phi)
+    gradient = np.empty_like(phi)
+    scratch = (np.ones(batch_size, np.float32), np.ones(batch_size, np.float32), np.empty(batch_size, np.float32))
+    weight_gradient = np.empty_like(weights)
+    bias_gradient = np.empty_like(bias)
+    distance_total, novelty_total = 0.0, 0.0
+    for step in range(keys.shape[0]):
+        draw_batch(keys[step, 0], kept, batch)
+        gather(rows, batch, batch_rows)
+        gather(targets, batch, batch_targets)
+        np.dot(batch_rows, weights, phi)
+        activate(phi, slopes, bias, keys[step, 2], drop_limit)
+        shift = draw_shift(keys[step, 1], batch_size)
+        distance, novelty = loss_gradient(
+            phi, slopes, batch_targets, shift, loss_weights, through_norm, scratch, gradient, bias_gradient
+        )
+        np.dot(batch_rows.T, gradient, weight_gradient)
+        factor = clip_factor(squared_norm(weight_gradient) + dot(bias_gradient, bias_gradient), max_norm)
+        for c in range(n_columns):
+            descend(weights[c], weight_momenta[c], weight_gradient[c], factor, learning_rate, momentum)
+        descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
+        distance_total += distance
+        novelty_total += novelty
+    return distance_total / keys.shape[0], novelty_total / keys.shape[0]
+
+
+@jit
+def catch_up(weights, momenta, idle, learning_rate, momentum, decay):
+    """Do what `idle` steps without a gradient would have done to one row of W and its momentum, in place.
+
+    decay : powers of the momentum, `decay[d] = momentum ** d`, down to where they vanish
+    """
+    remaining = decay[idle] if idle < decay.size else np.float32(0.0)
+    travelled = learning_rate * momentum * (np.float32(1.0) - remaining) / (np.float32(1.0) - momentum)
+    for k in range(weights.size):
+        weights[k] -= travelled * momenta[k]
+        momenta[k] *= remaining
+
+
+@jit
+def catch_up_all(weights, momenta, last_used, step, learning_rate, momentum, decay):
+    """Bring every row of W up to the end of step `step`."""
+    for c in range(weights.shape[0]):
+        if last_used[c] >= 0 and last_used[c] < step:
+            catch_up(weights[c], momenta[c], step - last_used[c], learning_rate, momentum, decay)
+            last_used[c] = step
+
+
+@jit
+def columns_in_use(indptr, indices, batch, slot_of, columns):
+    """Give each column that occurs in the batch a slot; returns how many there are.
+
+    slot_of : (n_columns,), -1 everywhere on entry; columns : the column of each slot
+    """
+    n_used = 0
+    for i in range(batch.size):
+        for p in range(indptr[batch[i]], indptr[batch[i] + 1]):
+            column = indices[p]
+            if slot_of[column] < 0:
+                slot_of[column] = n_used
+                columns[n_used] = column
+                n_used += 1
+    return n_used
+
+
+@jit
+def project_sparse(data, indices, indptr, batch, weights, phi):
+    """phi = rows @ W for sparse rows."""
+    for i in range(batch.size):
+        for k in range(phi.shape[1]):
+            phi[i, k] = np.float32(0.0)
+        for p in range(indptr[batch[i]], indptr[batch[i] + 1]):
+            value, column = data[p], indices[p]
+            for k in range(phi.shape[1]):
+                phi[i, k] += value * weights[column, k]
+
+
+@jit
+def sparse_weight_gradient(data, indices, indptr, batch, slot_of, gradient, weight_gradient):
+    """Gradient of W's used rows: rows' @ gradient, one line for each slot."""
+    for i in range(batch.size):
+        for p in range(indptr[batch[i]], indptr[batch[i] + 1]):
+            value, slot = data[p], slot_of[indices[p]]
+            for k in range(gradient.shape[1]):
+                weight_gradient[slot, k] += value * gradient[i, k]
+
+
+@jit
+def train_sparse(
+    data, indices, indptr, n_used_most, last_used, first_step, decay,
+    targets, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates,
+):  # fmt: skip
+    """Run `len(keys)` steps on CSR rows, in place; returns the mean distance and novelty losses.
+
+    data, indices, indptr : the rows in CSR form
+    n_used_most : upper bound of the columns that one batch can contain
+    last_used : (n_columns,), the last step that moved each row of W, -1 before the first
+    decay : see `catch_up`; the other arguments are those of `train_dense`
+    """
+    weights, bias = parameters
+    weight_momenta, bias_momenta = momenta
+    learning_rate, momentum, max_norm = rates
+    n_columns, n_units = weights.shape
+    batch = np.empty(batch_size, np.int64)
+    batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
+    phi = np.empty((batch_size, n_units), np.float32)
+    slopes = np.empty_like(phi)
+    gradient = np.empty_like(phi)
+    scratch = (np.ones(batch_size, np.float32), np.ones(batch_size, np.float32), np.empty(batch_size, np.float32))
+    slot_of = np.full(n_columns, -1, np.int64)
+    columns = np.empty(n_used_most, np.int64)
+    weight_gradient = np.empty((n_used_most, n_units), np.float32)
+    bias_gradient = np.empty_like(bias)
+    distance_total, novelty_total = 0.0, 0.0
+    for offset in range(keys.shape[0]):
+        step = first_step + offset
+        draw_batch(keys[offset, 0], kept, batch)
+        gather(targets, batch, batch_targets)
+        n_used = columns_in_use(indptr, indices, batch, slot_of, columns)
+        for slot in range(n_used):
+            column = columns[slot]
+            idle = step - 1 - last_used[column]
+            if last_used[column] >= 0 and idle > 0:
+                catch_up(weights[column], weight_momenta[column], idle, learning_rate, momentum, decay)
+            last_used[column] = step
+        project_sparse(data, indices, indptr, batch, weights, phi)
+        activate(phi, slopes, bias, keys[offset, 2], drop_limit)
+        shift = draw_shift(keys[offset, 1], batch_size)
+        distance, novelty = loss_gradient(
+            phi, slopes, batch_targets, shift, loss_weights, through_norm, scratch, gradient, bias_gradient
+        )
+        weight_gradient[:n_used] = np.float32(0.0)
+        sparse_weight_gradient(data, indices, indptr, batch, slot_of, gradient, weight_gradient)
+        squared = squared_norm(weight_gradient[:n_used]) + dot(bias_gradient, bias_gradient)
+        factor = clip_factor(squared, max_norm)
+        for slot in range(n_used):
+            column = columns[slot]
+            descend(weights[column], weight_momenta[column], weight_gradient[slot], factor, learning_rate, momentum)
+            slot_of[column] = -1
+        descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
+        distance_total += distance
+        novelty_total += novelty
+    return distance_total / keys.shape[0], novelty_total / keys.shape[0]

@@ -1,0 +1,85 @@
+r"""The paper's losses: value and gradient, in plain NumPy.
+
+For a batch of rows with representation :math:`\phi_i` (learned) and random targets :math:`\eta_i` (frozen), where row
+`i` has the partner `j = partner(i)` in the same batch:
+
+.. math::
+
+    L_{rdp} = \frac{1}{B} \sum_i \left( \phi_i \cdot \phi_j - \eta_i \cdot \eta_j \right)^2
+    \qquad (\text{equation 2})
+
+    L_{aux}^{ad} = \frac{1}{B K} \sum_i \| \phi_i - \eta_i \|^2
+    \qquad (\text{equation 4})
+
+The authors' code divides every vector by its L1 norm before taking the inner products of :math:`L_{rdp}`; `l1_normalise`
+and `l1_normalise_gradient` are that variant. These few lines are the oracle of `kernels.py` and, for small jobs, the
+engine itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.floating]
+
+REPRESENTATION_SLOPE = 0.2
+SMALLEST_NORM = 1e-12
+
+
+def leaky(values: Floats, slope: float) -> Floats:
+    """Leaky rectifier: `values` where positive, `slope * values` elsewhere."""
+    return np.maximum(values, values.dtype.type(slope) * values)
+
+
+def partners(n_rows: int, shift: int) -> npt.NDArray[np.int64]:
+    """Pair every row of a batch with the one `shift` places on, around the end.
+
+    The rows of a batch are independent draws, so this pairing is as random as a shuffle, and no row meets itself.
+    """
+    return (np.arange(n_rows) + shift) % n_rows
+
+
+def distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[float, Floats]:
+    """Squared error of the predicted inner products, and its gradient with respect to `phi`.
+
+    Parameters
+    ----------
+    phi : (n_rows, n_components)
+    eta : (n_rows, n_targets)
+    shift : int
+        Distance to the partner in the batch.
+    """
+    partner = partners(len(phi), shift)
+    errors = np.einsum("ij,ij->i", phi, phi[partner]) - np.einsum("ij,ij->i", eta, eta[partner])
+    pull = (2.0 / len(phi)) * errors[:, None]
+    gradient = pull * phi[partner]  # row i in its own pair
+    gradient += np.roll(pull * phi, shift, axis=0)  # row i as the partner of row i - shift
+    return float(np.mean(errors**2)), gradient
+
+
+def novelty_loss(phi: Floats, eta: Floats) -> tuple[float, Floats]:
+    """Mean squared difference of representation and targets, and its gradient with respect to `phi`."""
+    difference = phi - eta
+    return float(np.mean(difference**2)), (2.0 / difference.size) * difference
+
+
+def l1_normalise(vectors: Floats) -> tuple[Floats, Floats]:
+    """Divide every row by its L1 norm; a row of zeros stays as it is. Returns the rows and their norms."""
+    norms = np.abs(vectors).sum(axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > SMALLEST_NORM), norms
+
+
+def l1_normalise_gradient(gradient: Floats, vectors: Floats) -> Floats:
+    """Carry a gradient with respect to `l1_normalise(vectors)` back to `vectors`."""
+    unit, norms = l1_normalise(vectors)
+    along = np.einsum("ij,ij->i", gradient, unit)[:, None]
+    return np.divide(
+        gradient - np.sign(vectors) * along, norms, out=np.zeros_like(vectors), where=norms > SMALLEST_NORM
+    )
+
+
+def l1_distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[float, Floats]:
+    """`distance_prediction_loss` on L1-normalised vectors, with the gradient with respect to `phi` itself."""
+    loss, gradient = distance_prediction_loss(l1_normalise(phi)[0], l1_normalise(eta)[0], shift)
+    return loss, l1_normalise_gradient(gradient, phi)

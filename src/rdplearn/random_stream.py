@@ -1,0 +1,56 @@
+"""Random numbers that depend only on a key and a position, never on who asks first.
+
+Training needs random batches, partners and dropout masks. If they came from a generator with a hidden state, the
+result would depend on the order of execution, and the NumPy and the Numba engine could not be compared. Here every number
+is a hash of (key, position): any engine, on any thread, in any chunk of the work, finds the same one.
+
+`scramble` is the finaliser of MurmurHash3 on 32-bit words. It is written so that the same source runs on NumPy arrays
+and, compiled, on scalars (`kernels.py`), which is why every product is wrapped back to 32 bits by hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+UInts = npt.NDArray[np.uint32]
+
+GOLDEN = np.uint32(0x9E3779B9)
+# What a number is drawn for. Each purpose has its own stream, so that changing one leaves the others as they were.
+ROWS, PARTNER, DROPOUT = np.uint32(1), np.uint32(2), np.uint32(3)
+
+
+def scramble(word: UInts) -> UInts:
+    """Spread every bit of a 32-bit word over all others, bijectively."""
+    word = np.uint32(word ^ (word >> np.uint32(16)))
+    word = np.uint32(word * np.uint32(0x85EBCA6B))
+    word = np.uint32(word ^ (word >> np.uint32(13)))
+    word = np.uint32(word * np.uint32(0xC2B2AE35))
+    return np.uint32(word ^ (word >> np.uint32(16)))
+
+
+def step_keys(seed: int, first_step: int, n_steps: int, purpose: np.uint32) -> UInts:
+    """Key of every step in `first_step, ..., first_step + n_steps - 1` for one purpose."""
+    steps = np.arange(first_step, first_step + n_steps, dtype=np.uint32)
+    low, high = np.uint32(seed & 0xFFFFFFFF), np.uint32((seed >> 32) & 0xFFFFFFFF)
+    return scramble(scramble(steps * GOLDEN + low) + scramble(np.array([high + purpose], dtype=np.uint32)))
+
+
+def words(key: np.uint32, n_words: int) -> UInts:
+    """The first `n_words` uniform 32-bit words of a stream."""
+    return scramble(np.arange(n_words, dtype=np.uint32) * GOLDEN + key)
+
+
+def below(uniform: UInts, bound: int) -> npt.NDArray[np.int64]:
+    """Turn uniform words into integers in `[0, bound)` by multiplying and shifting, without division."""
+    return ((uniform.astype(np.uint64) * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
+
+
+def drop_limit(dropout: float) -> int:
+    """The word below which a unit is dropped."""
+    return int(dropout * 2.0**32)
+
+
+def all_step_keys(seed: int, first_step: int, n_steps: int) -> UInts:
+    """Keys of every step for rows, partner and dropout: (n_steps, 3)."""
+    return np.stack([step_keys(seed, first_step, n_steps, purpose) for purpose in (ROWS, PARTNER, DROPOUT)], axis=1)
