@@ -109,6 +109,7 @@ def activate(projected: Floats, offset: Floats, activation: str, n_targets: int)
 def draw_mapping(
     kind: str | Callable[[Rows], Any] | object,
     rows: Rows,
+    kept: npt.NDArray[np.int64],
     n_targets: int,
     rng: np.random.Generator,
     bandwidth: float | None = None,
@@ -118,9 +119,10 @@ def draw_mapping(
     Parameters
     ----------
     kind : one of `MAPPING_NAMES`, a scikit-learn transformer or a function of the rows
-        A transformer is cloned, given a seed if it takes one, and fitted on `rows`; a function is used as it is and
-        must always give the same answer for the same row.
+        A transformer is cloned, given a seed if it takes one, and fitted on the kept rows; a function is used as it
+        is and must always give the same answer for the same row.
     rows : (n_rows, n_columns)
+    kept : indices of the rows that count, repeated ones as often as they stand there
     n_targets : int
         Numbers per row; a transformer, a function and the identity have a number of their own.
     bandwidth : float, optional
@@ -131,7 +133,7 @@ def draw_mapping(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.random((5, 3), dtype=np.float32)
-    >>> draw_mapping("leaky", rows, 4, rng)(rows).shape
+    >>> draw_mapping("leaky", rows, np.arange(5), 4, rng)(rows).shape
     (5, 4)
     """
     n_columns = rows.shape[1]
@@ -143,7 +145,7 @@ def draw_mapping(
     if kind == "sparse":
         return Projection(sparse_signs(n_columns, n_targets, rng), no_offset, "linear")
     if kind == "fourier":
-        width = median_distance(rows, rng) if bandwidth is None else bandwidth
+        width = median_distance(rows[rng.choice(kept, ROWS_FOR_BANDWIDTH)]) if bandwidth is None else bandwidth
         offset = (2 * np.pi * rng.random(n_targets)).astype(np.float32)
         return Projection(gaussian((n_columns, n_targets), width**-2, rng), offset, "cosine")
     if kind == "identity":
@@ -152,7 +154,7 @@ def draw_mapping(
         transformer = clone(kind)
         if "random_state" in transformer.get_params(deep=False):
             transformer.set_params(random_state=int(rng.integers(2**31)))
-        return UserMapping(transformer.fit(rows).transform)
+        return UserMapping(transformer.fit(rows[kept]).transform)
     assert callable(kind)  # the estimator has checked it
     return UserMapping(kind)
 
@@ -173,9 +175,8 @@ def sparse_signs(n_columns: int, n_targets: int, rng: np.random.Generator) -> Fl
     return matrix
 
 
-def median_distance(rows: Rows, rng: np.random.Generator) -> float:
-    """Median distance between distinct random rows; 1 if all are equal."""
-    few = rows[rng.permutation(rows.shape[0])[:ROWS_FOR_BANDWIDTH]]
-    distances = euclidean_distances(few)[np.triu_indices(few.shape[0], k=1)]
+def median_distance(rows: Rows) -> float:
+    """Median distance between rows that differ; 1 if none do."""
+    distances = euclidean_distances(rows)[np.triu_indices(rows.shape[0], k=1)]
     distances = distances[distances > 0]
     return float(np.median(distances)) if distances.size else 1.0

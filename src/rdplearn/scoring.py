@@ -1,0 +1,164 @@
+r"""Anomaly scores: how badly the learned representation agrees with the random one.
+
+With the novelty loss, a row's score is the mean squared residual :math:`\frac{1}{K} \|\phi(x) - \eta(x)\|^2`. Without it φ
+and η need not agree, and a row is scored by its mean distance, in φ's space, to the nearest row of small random subsamples
+of the rows that boosting kept.
+
+All members are scored by one product of a block of rows with their weights side by side. Dense blocks always have the
+same number of rows (the last is filled up with zeros), so BLAS takes the same path for every row and a row's score is
+the same to the last bit wherever it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+
+from rdplearn.losses import REPRESENTATION_SLOPE
+from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.random_mapping import Mapping, Projection, Rows, activate
+from rdplearn.representation import Representation
+from rdplearn.threads import one_blas_thread
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+
+N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
+SPARSE_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Member:
+    """What scoring needs of one trained member.
+
+    references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components), φ of the subsamples; None with the novelty loss on
+    """
+
+    representation: Representation
+    mapping: Mapping
+    references: Floats | None = None
+
+
+class Ensemble:
+    """The members side by side.
+
+    weights : (n_columns, n_members * n_components); bias : (n_members * n_components,)
+    mappings : one projection for all members with its weights side by side likewise, or a mapping for each
+    references : (n_members, n_references, n_components) or None
+    """
+
+    def __init__(self, n_members: int, example: Member) -> None:
+        n_columns, n_components = example.representation.weights.shape
+        self.n_members, self.n_components = n_members, n_components
+        self.weights = np.zeros((n_columns, n_members * n_components), dtype=np.float32)
+        self.bias = np.zeros(n_members * n_components, dtype=np.float32)
+        self.mappings: Projection | list[Mapping] = [example.mapping] * n_members
+        self.references: Floats | None = None
+        if example.references is not None:
+            self.references = np.zeros((n_members, *example.references.shape), dtype=np.float32)
+        elif isinstance(example.mapping, Projection):
+            n_targets = example.mapping.weights.shape[1]
+            self.mappings = Projection(
+                np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
+                np.zeros(n_members * n_targets, dtype=np.float32),
+                example.mapping.activation,
+            )
+
+    def put(self, number: int, member: Member) -> None:
+        """Take in one member."""
+        here = slice(number * self.n_components, (number + 1) * self.n_components)
+        self.weights[:, here] = member.representation.weights
+        self.bias[here] = member.representation.bias
+        if self.references is not None:
+            self.references[number] = member.references
+        elif isinstance(self.mappings, Projection):
+            assert isinstance(member.mapping, Projection)
+            self.mappings.weights[:, here] = member.mapping.weights
+            self.mappings.offset[here] = member.mapping.offset
+        else:
+            self.mappings[number] = member.mapping
+
+    def represent(self, rows: Rows) -> Floats:
+        """φ of all members: (n_rows, n_members, n_components)."""
+        phi = np.asarray(rows @ self.weights)
+        phi += self.bias
+        np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
+        return phi.reshape(-1, self.n_members, self.n_components)
+
+    def targets(self, rows: Rows) -> Floats:
+        """η of all members: (n_rows, n_members, n_targets)."""
+        if isinstance(self.mappings, Projection):
+            projected = np.asarray(rows @ self.mappings.weights)
+            eta = activate(projected, self.mappings.offset, self.mappings.activation, self.n_components)
+            return eta.reshape(-1, self.n_members, self.n_components)
+        return np.stack([mapping(rows) for mapping in self.mappings], axis=1)
+
+    def member_scores(self, rows: Rows) -> Floats:
+        """Anomaly score by every member: (n_rows, n_members)."""
+        phi = self.represent(rows)
+        if self.references is None:
+            return novelty_scores(phi, self.targets(rows))
+        return np.stack(
+            [nearest_subsample_scores(phi[:, m], self.references[m]) for m in range(self.n_members)], axis=1
+        )
+
+
+def novelty_scores(phi: Floats, eta: Floats) -> Floats:
+    """Mean squared residual along the last axis; overwrites `phi`."""
+    phi -= eta
+    return np.einsum("...k,...k->...", phi, phi) / np.float32(phi.shape[-1])
+
+
+def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
+    """Mean, over the subsamples, of the distance to the nearest of their rows.
+
+    phi : (n_rows, n_components); references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components)
+    """
+    squared = phi @ references.T
+    squared *= -2.0
+    squared += np.einsum("ij,ij->i", phi, phi)[:, None]
+    squared += np.einsum("ij,ij->i", references, references)
+    nearest = squared.reshape(len(phi), N_SUBSAMPLES, SUBSAMPLE_SIZE).min(axis=2)
+    return np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
+
+
+def block_size(n_columns: int) -> int:
+    """Rows scored at a time: many for narrow tables, few for wide ones, always the same for one model."""
+    return int(np.clip(2 ** int(np.log2(2**16 / n_columns)), 32, 256)) if n_columns < 2**16 else 32
+
+
+def score_rows(
+    matrix: Matrix, view: Callable[[Matrix], Rows], score: Callable[[Rows], Floats], n_jobs: int | None
+) -> Doubles:
+    """Score every row of a matrix, a block at a time, blocks spread over threads.
+
+    view : scales a block; score : takes scaled rows to (n_rows,) or (n_rows, anything)
+    """
+    sparse = sp.issparse(matrix)
+    size = SPARSE_BLOCK if sparse else block_size(matrix.shape[1])
+
+    def score_stretch(stretch: slice) -> list[Floats]:
+        rows = view(matrix[stretch])
+        scores = []
+        for block in row_blocks(rows.shape[0], size):
+            part = rows[block]
+            scores.append(score(part if sparse else filled_up(part, size))[: part.shape[0]])
+        return scores
+
+    # Several blocks go to a thread at a time, so that handing them out costs nothing.
+    stretches = row_blocks(matrix.shape[0], 16 * size)
+    with one_blas_thread():
+        parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(score_stretch)(s) for s in stretches)
+    return np.concatenate([block for part in parts for block in part]).astype(np.float64)
+
+
+def filled_up(rows: Floats, size: int) -> Floats:
+    """Rows of zeros added up to the size of a whole block."""
+    if len(rows) == size:
+        return rows
+    return np.concatenate([rows, np.zeros((size - len(rows), rows.shape[1]), dtype=np.float32)])

@@ -1,0 +1,123 @@
+"""Views of the columns: what a member sees of a table.
+
+So far there is the paper's: every column scaled to [0, 1] by its smallest and largest value at fit. A column that is
+mostly zero and has negative values keeps its zero and is divided by its largest magnitude instead, so that a sparse table
+stays sparse. The rule looks at the values alone: sparse and dense tables with the same content are scaled alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.random_mapping import Rows
+
+Doubles = npt.NDArray[np.float64]
+
+# A new row may lie far outside the fitted range. Beyond a million ranges it only matters that it is finite.
+FARTHEST = 1e6
+
+
+@dataclass(frozen=True)
+class MinMaxView:
+    """`(x - low) / width`, column by column, in single precision.
+
+    low, width : (n_columns,); width is never zero
+    """
+
+    low: Doubles
+    width: Doubles
+
+    def __call__(self, block: Matrix) -> Rows:
+        """Scale a block of rows."""
+        return self._sparse(block) if sp.issparse(block) else self._dense(block)
+
+    def _dense(self, block: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
+        with np.errstate(over="ignore"):  # infinity is as far as FARTHEST
+            scaled = np.subtract(block, self.low, dtype=np.float64)
+            scaled /= self.width
+            huge = np.flatnonzero(self.width > np.finfo(np.float64).max / 4)
+            scaled[:, huge] = block[:, huge] / self.width[huge] - self.low[huge] / self.width[huge]
+        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled).astype(np.float32, order="C")
+
+    def _sparse(self, block: sp.csr_array) -> sp.csr_array:
+        shifted = np.flatnonzero(self.low)
+        scaled = sp.csr_array(block, dtype=np.float64, copy=True)
+        with np.errstate(over="ignore"):
+            scaled.data /= self.width[scaled.indices]
+        np.clip(scaled.data, -FARTHEST, FARTHEST, out=scaled.data)
+        if shifted.size:
+            scaled.data[np.isin(scaled.indices, shifted)] = 0.0
+            filled = MinMaxView(self.low[shifted], self.width[shifted])._dense(block[:, shifted].toarray())
+            full = sp.csr_array(
+                (filled.ravel(), np.tile(shifted, len(filled)), np.arange(len(filled) + 1) * shifted.size),
+                shape=block.shape,
+            )
+            scaled = scaled + full
+        scaled.eliminate_zeros()
+        return scaled.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class UnchangedView:
+    """The columns as they are, in single precision."""
+
+    def __call__(self, block: Matrix) -> Rows:
+        """Convert a block of rows."""
+        if sp.issparse(block):
+            return sp.csr_array(block, dtype=np.float32)
+        return np.ascontiguousarray(np.clip(block, -3e18, 3e18), dtype=np.float32)
+
+
+View = MinMaxView | UnchangedView
+
+
+def fit_min_max(matrix: Matrix) -> MinMaxView:
+    """Learn the range of every column, in one or two passes over the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> view = fit_min_max(np.array([[0, 5], [4, 5], [2, 5]]))
+    >>> view(np.array([[1, 6]])).tolist()
+    [[0.25, 0.20000000298023224]]
+    """
+    low, high = column_ranges(matrix)
+    keeps_zero = (low < 0) & (zero_counts(matrix, low < 0) > matrix.shape[0] / 2)
+    with np.errstate(over="ignore"):
+        width = np.where(keeps_zero, np.maximum(-low, high), high - low)
+    width = np.minimum(width, np.finfo(np.float64).max)
+    low = np.where(keeps_zero, 0.0, low)
+    # A constant column has no range; another value is measured against the constant itself.
+    width = np.where(width > 0, width, np.where(low != 0, np.abs(low), 1.0))
+    return MinMaxView(low, width)
+
+
+def column_ranges(matrix: Matrix) -> tuple[Doubles, Doubles]:
+    """Smallest and largest value of every column."""
+    if sp.issparse(matrix):
+        return (
+            matrix.min(axis=0).toarray().ravel().astype(np.float64),
+            matrix.max(axis=0).toarray().ravel().astype(np.float64),
+        )
+    low = np.min([matrix[block].min(axis=0) for block in row_blocks(len(matrix))], axis=0)
+    high = np.max([matrix[block].max(axis=0) for block in row_blocks(len(matrix))], axis=0)
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def zero_counts(matrix: Matrix, columns: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """How many zeros the chosen columns have; 0 for the others."""
+    counts = np.zeros(matrix.shape[1], dtype=np.int64)
+    if not columns.any():
+        return counts
+    if sp.issparse(matrix):
+        stored = np.bincount(matrix.indices[matrix.data != 0], minlength=matrix.shape[1])
+        counts[columns] = matrix.shape[0] - stored[columns]
+        return counts
+    for block in row_blocks(len(matrix)):
+        counts[columns] += np.sum(matrix[block][:, columns] == 0, axis=0)
+    return counts
