@@ -52,12 +52,11 @@ class BoostedMember:
     """A member after boosting.
 
     rounds : the trained member of the last round, or of every round if they are to be kept
-    survives : whether each calibration row would have been kept in every round
+    history : losses of every stretch of every round
     """
 
     number: int
-    rounds: list[Member]
-    survives: npt.NDArray[np.bool_]
+    rounds: list[Member] = field(default_factory=list)
     history: list[dict[str, float]] = field(default_factory=list)
 
 
@@ -65,7 +64,6 @@ def boost(
     number: int,
     rows: Rows,
     draws: Ints,
-    calibration_rows: Rows,
     settings: BoostingSettings,
     seeds: np.random.SeedSequence,
     watch: Watch,
@@ -77,10 +75,9 @@ def boost(
     number : of the member, for reports
     rows : (n_rows, n_columns), each row once
     draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
-    calibration_rows : (n_calibration_rows, n_columns), rows that are judged but not trained on
     """
     span = row_space(rows) if not sp.issparse(rows) and rows.shape[0] < rows.shape[1] else None
-    member = BoostedMember(number, [], np.ones(calibration_rows.shape[0], dtype=bool))
+    member = BoostedMember(number)
     kept = draws
     for number_of_round, seed in enumerate(seeds.spawn(settings.n_rounds)):
         rng = np.random.default_rng(seed)
@@ -92,7 +89,6 @@ def boost(
         )
         judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
         kept, cut = drop_highest(kept, score(judge, rows, targets)[kept], settings.filter_fraction)
-        member.survives &= score(judge, calibration_rows, mapping(calibration_rows)) <= cut
         member.rounds = [*member.rounds, judge] if settings.keep_rounds else [judge]
         labels = {"member": number, "round": number_of_round, "n_kept": len(kept), "cut": cut}
         member.history += [{**labels, **record} for record in records]

@@ -2,30 +2,139 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.boosting import BoostingSettings
+from rdplearn.errors import RDPWarning
 from rdplearn.matrix import Matrix, read_matrix
-from rdplearn.members import train_members
-from rdplearn.random_mapping import MAPPING_NAMES
+from rdplearn.members import Sampling, train_members
+from rdplearn.random_mapping import MAPPING_NAMES, Rows
 from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import score_rows
+from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold, unseen_scores
 from rdplearn.training import ENGINES, choose_engine
-from rdplearn.views import UnchangedView, fit_min_max
+from rdplearn.views import UnchangedView, View, fit_min_max
 
+Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+THRESHOLD_ROWS = 100_000  # a share of a larger table is taken from a sample of this size
+CALIBRATION_ROWS, HELD_BACK_GROUPS = 10_000, 5
+
 
 class RDPDetector(OutlierMixin, BaseEstimator):
+    r"""Find anomalies in a table without labels, by predicting random distances (RDP).
+
+    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so that
+    φ's inner products predict those of η (:math:`L_{rdp}`, equation 2) and φ itself predicts η
+    (:math:`L_{aux}^{ad}`, equation 4). What is frequent is learned well; a row on which φ and η still disagree is
+    unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged. The defaults
+    are the paper's [1]_.
+
+    Parameters
+    ----------
+    n_members : int, default=30
+        Size of the ensemble.
+    n_components : int, default=50
+        Numbers in φ(x), the paper's M.
+    n_targets : int, default=None
+        Numbers in η(x), the paper's K. By default as many as `n_components`, which the novelty loss requires.
+    mapping : {"leaky", "linear", "sparse", "fourier", "identity"}, transformer or callable, default="leaky"
+        The random mapping η; see `rdplearn.random_mapping`. A scikit-learn transformer is cloned, seeded and fitted on
+        each member's rows; a callable takes rows to targets and must always give the same answer.
+    bandwidth : float, default=None
+        Of ``mapping="fourier"``, on the scaled columns. By default the median distance between rows.
+    distance_weight : float, default=1.0
+        Weight of the distance prediction loss; 0 turns it off.
+    novelty_weight : float, default=1.0
+        Weight of the novelty loss; 0 turns it off, and rows are scored by their distance to subsamples of the kept rows
+        in φ's space. Novelty alone, with ``n_rounds=1``, is random network distillation (RND).
+    inner_product : {"l1", "plain"}, default="l1"
+        Whether vectors are divided by their L1 norm before their inner products are compared, as the authors' code
+        does, or not, as equation 2 says.
+    n_rounds : int, default=8
+        Rounds of boosting; 1 is no boosting.
+    filter_fraction : float in [0, 0.5), default=0.05
+        Share of the kept rows dropped after each round.
+    n_steps : int, default=6000
+        Steps of gradient descent in each round.
+    batch_size : int, default=192
+        Rows in each step.
+    learning_rate : float, default=0.1
+    momentum : float in [0, 1), default=0.9
+    max_grad_norm : float, default=0.1
+        The gradient of all of φ's parameters together is clipped to this norm.
+    dropout : float in [0, 1), default=0.1
+        Share of φ's outputs set to zero while training.
+    max_samples : int or float, default=10_000
+        Rows that each member draws, with replacement: a number, or a share of the table in (0, 1].
+    scaling : {"minmax"} or None, default="minmax"
+        Scale columns to [0, 1] by their range at fit, or take them as they are.
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
+        (upper quartile plus 1.5 interquartile ranges). Tables of more than 100,000 rows are judged by a random sample of that size.
+    false_alarm_rate : float in (0, 0.5], default=None
+        Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on up
+        to 10,000 rows, a fifth of which is held back from each member; see `rdplearn.threshold`.
+    engine : {"auto", "numba", "numpy"}, default="auto"
+        Compiled kernels or plain NumPy, with the same result up to rounding; by default whichever is done first.
+    keep_rounds : bool, default=False
+        Keep the members of all rounds, for `round_scores`.
+    n_jobs : int, default=None
+        Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
+        another backend.
+    random_state : int, RandomState or None, default=None
+    verbose : bool or int, default=0
+        Show a progress bar on stderr.
+
+    Attributes
+    ----------
+    offset_ : float
+        `decision_function` is `score_samples` minus this.
+    history_ : list of dict
+        Losses during training: a record for each stretch of steps, with ``member``, ``round``, ``step``,
+        ``distance_loss``, ``novelty_loss``, and for the round ``n_kept`` (draws left after it) and ``cut`` (the highest
+        score among them). ``pandas.DataFrame(detector.history_)`` makes a table of it.
+    ensembles_ : list of Ensemble
+        The members side by side, of the last round, or of every round with `keep_rounds`.
+    view_ : the fitted scaling of the columns.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, when the table had names
+
+    See Also
+    --------
+    sklearn.ensemble.IsolationForest : The usual choice; the same methods with the same meaning.
+
+    References
+    ----------
+    .. [1] H. Wang, G. Pang, C. Shen, C. Ma: Unsupervised representation learning by predicting random distances.
+       IJCAI 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rdplearn import RDPDetector
+    >>> rng = np.random.default_rng(0)
+    >>> table = rng.normal(size=(500, 5))
+    >>> table[7] = 6.0
+    >>> detector = RDPDetector(n_members=3, n_rounds=2, n_steps=200, random_state=0).fit(table)
+    >>> int(np.argmin(detector.score_samples(table)))
+    7
+    >>> detector.predict(table[7:8])
+    array([-1])
+    """
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_members": [Interval(Integral, 1, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -110,18 +219,134 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: object = None) -> Self:
-        self._validate_params()
+        """Train the ensemble on a table and set the threshold.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : ignored
+        """
+        self._check_parameters()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
-        self.view_ = fit_min_max(matrix) if self.scaling == "minmax" else UnchangedView()
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        n = matrix.shape[0]
+        sampling, seed = self._plan_sampling(matrix.shape[0])
+        self.view_ = self._fit_view(matrix)
         trained = train_members(
-            matrix, self.view_, lambda m, rng: rng.integers(n, size=int(self.max_samples)), np.arange(0),
-            self._boosting_settings(matrix), self.n_members, seed, self.n_jobs, verbose=bool(self.verbose),
+            matrix,
+            self.view_,
+            sampling,
+            self._boosting_settings(matrix),
+            self.n_members,
+            seed,
+            self.n_jobs,
+            verbose=bool(self.verbose),
         )
-        self.ensembles_ = trained.ensembles
-        self.history_ = trained.history
+        self.ensembles_, self.history_ = trained.ensembles, trained.history
+        self.offset_ = -self._choose_threshold(matrix, sampling, trained.rows_of_member, seed)
         return self
+
+    def score_samples(self, X: Any) -> Doubles:
+        """How normal each row is: the higher, the more normal. Shape (n_rows,).
+
+        The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η.
+        """
+        return -self._score(X, lambda rows: self.ensembles_[-1].member_scores(rows).mean(axis=1))
+
+    def decision_function(self, X: Any) -> Doubles:
+        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Ints:
+        """-1 for rows that are reported as anomalous, +1 for the others."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def member_scores(self, X: Any) -> Doubles:
+        """`score_samples` by each member alone. Shape (n_rows, n_members)."""
+        return -self._score(X, lambda rows: self.ensembles_[-1].member_scores(rows))
+
+    def round_scores(self, X: Any) -> Doubles:
+        """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `keep_rounds`."""
+        check_is_fitted(self)
+        if len(self.ensembles_) < self.n_rounds:
+            raise ValueError(
+                f"round_scores needs the members of all {self.n_rounds} rounds, and only those of the last were kept. "
+                "Fit with keep_rounds=True."
+            )
+        return -self._score(
+            X, lambda rows: np.stack([e.member_scores(rows).mean(axis=1) for e in self.ensembles_], axis=1)
+        )
+
+    def _score(self, X: Any, score: Callable[[Rows], Floats]) -> Doubles:
+        check_is_fitted(self)
+        return score_rows(read_matrix(self, X, reset=False), self.view_, score, self.n_jobs)
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        if self.distance_weight == 0 and self.novelty_weight == 0:
+            raise ValueError(
+                "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for both: "
+                "there would be nothing to learn."
+            )
+        if self.false_alarm_rate is not None and self.contamination != "auto":
+            raise ValueError(
+                "'contamination' and 'false_alarm_rate' of RDPDetector set the same threshold. Got "
+                f"{self.contamination!r} and {self.false_alarm_rate!r}: leave one of them at its default."
+            )
+        if self.n_targets not in (None, self.n_components) and self.novelty_weight > 0:
+            raise ValueError(
+                "The 'n_targets' parameter of RDPDetector must equal 'n_components' when the novelty loss is on. Got "
+                f"{self.n_targets} and {self.n_components}: make them equal, or pass novelty_weight=0."
+            )
+
+    def _plan_sampling(self, n_rows: int) -> tuple[Sampling, int]:
+        """How many rows members draw, which they may not see, and the seed of everything that follows."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        is_share = not isinstance(self.max_samples, Integral)
+        n_draws = max(2, round(self.max_samples * n_rows)) if is_share else int(self.max_samples)
+        n_left = n_draws * (1.0 - self.filter_fraction) ** (self.n_rounds - 1)
+        if n_left < 2:
+            raise ValueError(
+                f"The 'filter_fraction' parameter of RDPDetector must leave at least 2 rows for the last round. Got "
+                f"{self.filter_fraction}, which leaves {n_left:.1f} of {n_draws} after {self.n_rounds - 1} rounds: pass "
+                "a smaller fraction, fewer rounds or a larger max_samples."
+            )
+        if self.false_alarm_rate is None:
+            return Sampling(n_rows, n_draws, held_back=[]), seed
+        order = np.random.default_rng(seed).permutation(n_rows)[:CALIBRATION_ROWS]
+        groups = [np.sort(order[start::HELD_BACK_GROUPS]) for start in range(HELD_BACK_GROUPS)]
+        return Sampling(n_rows, n_draws, held_back=groups), seed
+
+    def _fit_view(self, matrix: Matrix) -> View:
+        if self.scaling is None:
+            return UnchangedView()
+        view = fit_min_max(matrix)
+        if view.all_constant:
+            warnings.warn(
+                f"All {matrix.shape[1]} column(s) of the table are constant: every row gets the same score.",
+                RDPWarning,
+                stacklevel=3,
+            )
+        return view
+
+    def _choose_threshold(self, matrix: Matrix, sampling: Sampling, rows_of_member: list[Ints], seed: int) -> float:
+        """The anomaly score above which `predict` reports a row."""
+        ensemble = self.ensembles_[-1]
+        if self.false_alarm_rate is not None:
+            rows = np.concatenate(sampling.held_back)
+            scores = score_rows(matrix[rows], self.view_, ensemble.member_scores, self.n_jobs)
+            seen = np.stack([np.isin(rows, of_member) for of_member in rows_of_member], axis=1)
+            return false_alarm_threshold(unseen_scores(scores, seen), self.false_alarm_rate)
+        few = np.arange(matrix.shape[0])
+        if len(few) > THRESHOLD_ROWS:
+            few = np.sort(np.random.default_rng(seed).choice(len(few), THRESHOLD_ROWS, replace=False))
+        scores = score_rows(
+            matrix[few], self.view_, lambda rows: ensemble.member_scores(rows).mean(axis=1), self.n_jobs
+        )
+        return automatic_threshold(scores) if self.contamination == "auto" else share_threshold(scores, self.contamination)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _boosting_settings(self, matrix: Matrix) -> BoostingSettings:
         training = TrainingSettings(
@@ -147,8 +372,3 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             keep_rounds=self.keep_rounds,
             engine=choose_engine(self.engine, n_all_steps, matrix, self.n_components, self.batch_size),
         )
-
-    def score_samples(self, X: Any) -> Doubles:
-        check_is_fitted(self)
-        matrix = read_matrix(self, X, reset=False)
-        return -score_rows(matrix, self.view_, lambda r: self.ensembles_[-1].member_scores(r).mean(axis=1), self.n_jobs)

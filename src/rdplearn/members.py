@@ -1,4 +1,4 @@
-"""All members of an ensemble: the rows and seed of each, threads or another joblib backend, and the ensemble they become."""
+"""All members of an ensemble: each one's rows and seed, threads or another joblib backend, and what they become together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,29 @@ from rdplearn.scoring import Ensemble
 from rdplearn.threads import one_blas_thread, one_blas_thread_in_worker
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which rows of the table a member trains on: drawn uniformly, with replacement.
+
+    held_back : groups of rows; member m sees none of group m modulo their number
+    """
+
+    n_rows: int
+    n_draws: int
+    held_back: list[Ints]
+
+    def draw(self, member: int, rng: np.random.Generator) -> Ints:
+        """Draw a member's rows."""
+        if not self.held_back:
+            return rng.integers(self.n_rows, size=self.n_draws)
+        unseen = self.held_back[member % len(self.held_back)]
+        draws = np.empty(0, dtype=np.int64)
+        while len(draws) < self.n_draws:
+            more = rng.integers(self.n_rows, size=self.n_draws)
+            draws = np.concatenate([draws, more[~np.isin(more, unseen)]])
+        return draws[: self.n_draws]
 
 
 @dataclass
@@ -26,21 +48,18 @@ class TrainedMembers:
     """What came out of training.
 
     ensembles : one for the last round, or one for every round if they were to be kept
-    survives : (n_calibration_rows, n_members), whether boosting would have kept the row
-    trained_on : (n_calibration_rows, n_members), whether the member has seen the row
+    rows_of_member : the rows of the table that each member has seen
     """
 
     ensembles: list[Ensemble]
-    survives: Bools
-    trained_on: Bools
+    rows_of_member: list[Ints]
     history: list[dict[str, float]]
 
 
 def train_members(
     matrix: Matrix,
     view: Callable[[Matrix], Rows],
-    samples: Callable[[int, np.random.Generator], Ints],
-    calibration: Ints,
+    sampling: Sampling,
     settings: BoostingSettings,
     n_members: int,
     seed: int,
@@ -48,24 +67,15 @@ def train_members(
     *,
     verbose: bool,
 ) -> TrainedMembers:
-    """Train every member on its own rows.
-
-    Parameters
-    ----------
-    matrix : (n_rows, n_columns), the whole table; only the rows that are drawn are ever scaled or copied
-    samples : gives the rows that a member trains on, from its number and a generator
-    calibration : rows of the table that every member judges in every round
-    """
-    calibration_rows = view(matrix[calibration])
-    seen = np.zeros((len(calibration), n_members), dtype=bool)
+    """Train every member on its own rows of the table; only these are ever scaled or copied."""
+    rows_of_member: list[Ints] = []
 
     def tasks(watch: Watch) -> Iterator[object]:
         for number, member_seed in enumerate(np.random.SeedSequence(seed).spawn(n_members)):
-            sampling, training = member_seed.spawn(2)
-            distinct, draws = np.unique(samples(number, np.random.default_rng(sampling)), return_inverse=True)
-            seen[:, number] = np.isin(calibration, distinct)
-            rows = view(matrix[distinct])
-            yield delayed(_boost)(os.getpid(), number, rows, draws, calibration_rows, settings, training, watch)
+            drawing, training = member_seed.spawn(2)
+            distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
+            rows_of_member.append(distinct)
+            yield delayed(_boost)(os.getpid(), number, view(matrix[distinct]), draws, settings, training, watch)
 
     trained: list[BoostedMember] = []
     ensembles: list[Ensemble] = []
@@ -73,17 +83,12 @@ def train_members(
         for member in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch)):
             watch.finish(member.number)
             ensembles = ensembles or [Ensemble(n_members, example) for example in member.rounds]
-            for ensemble, round_ in zip(ensembles, member.rounds, strict=True):
-                ensemble.put(member.number, round_)
+            for ensemble, trained_round in zip(ensembles, member.rounds, strict=True):
+                ensemble.put(member.number, trained_round)
             member.rounds = []  # its weights stand in the ensemble now
             trained.append(member)
     trained.sort(key=lambda member: member.number)
-    return TrainedMembers(
-        ensembles,
-        np.stack([member.survives for member in trained], axis=1),
-        seen,
-        [record for member in trained for record in member.history],
-    )
+    return TrainedMembers(ensembles, rows_of_member, [record for member in trained for record in member.history])
 
 
 def _boost(
@@ -91,10 +96,9 @@ def _boost(
     number: int,
     rows: Rows,
     draws: Ints,
-    calibration_rows: Rows,
     settings: BoostingSettings,
     seeds: np.random.SeedSequence,
     watch: Watch,
 ) -> BoostedMember:
     with one_blas_thread_in_worker(caller):
-        return boost(number, rows, draws, calibration_rows, settings, seeds, watch)
+        return boost(number, rows, draws, settings, seeds, watch)

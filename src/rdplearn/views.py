@@ -27,10 +27,12 @@ class MinMaxView:
     """`(x - low) / width`, column by column, in single precision.
 
     low, width : (n_columns,); width is never zero
+    all_constant : no column of the fitted table had two values
     """
 
     low: Doubles
     width: Doubles
+    all_constant: bool = False
 
     def __call__(self, block: Matrix) -> Rows:
         """Scale a block of rows."""
@@ -92,9 +94,10 @@ def fit_min_max(matrix: Matrix) -> MinMaxView:
         width = np.where(keeps_zero, np.maximum(-low, high), high - low)
     width = np.minimum(width, np.finfo(np.float64).max)
     low = np.where(keeps_zero, 0.0, low)
+    all_constant = not np.any(width > 0)
     # A constant column has no range; another value is measured against the constant itself.
     width = np.where(width > 0, width, np.where(low != 0, np.abs(low), 1.0))
-    return MinMaxView(low, width)
+    return MinMaxView(low, width, all_constant)
 
 
 def column_ranges(matrix: Matrix) -> tuple[Doubles, Doubles]:

@@ -1,0 +1,89 @@
+"""Where to draw the line between normal and anomalous, without labels.
+
+Three ways to say it: as a share of all rows (`contamination=0.02`), as a share of the *normal* rows (`false_alarm_rate=0.01`),
+or not at all (`"auto"`).
+
+A false-alarm rate is calibrated on rows that the scoring members have not seen, for a row that a member was trained on
+looks more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want to
+count. Leaving out what boosting dropped does not help: it drops a fixed share, most of it normal, and a line drawn on the
+survivors alone reported 11 to 30 % of normal rows where 1 % was asked for. Instead the tail of the normal
+rows is continued from below: their log scores are taken to fall off no slower, beyond the 85 % point, than the slowest
+exponential that they show under it. The line is the lower one of this tail's quantile and that of all rows. So without
+anomalies the rate is exact, and a group of up to 15 % anomalies does not push the line up out of reach.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from rdplearn.errors import RDPWarning
+
+Doubles = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+BODY = np.array([0.5, 0.6, 0.7, 0.8, 0.85])  # where anomalies are taken to be absent
+
+
+def share_threshold(scores: Doubles, contamination: float) -> float:
+    """The anomaly score that the share `contamination` of rows exceeds."""
+    return float(np.quantile(scores, 1.0 - contamination))
+
+
+def automatic_threshold(scores: Doubles) -> float:
+    """Tukey's upper fence, the end of a box plot's whisker: upper quartile plus 1.5 interquartile ranges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.random.default_rng(0).chisquare(50, size=1000)
+    >>> bool(0 < np.mean(scores > automatic_threshold(scores)) < 0.02)
+    True
+    """
+    lower, upper = np.quantile(scores, [0.25, 0.75])
+    return float(upper + 1.5 * (upper - lower))
+
+
+def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> float:
+    """The anomaly score that the share `false_alarm_rate` of normal rows exceeds.
+
+    Parameters
+    ----------
+    unseen_scores : scores of rows, some of them perhaps anomalous, by members that were not trained on them
+    """
+    n_rows = len(unseen_scores)
+    rank = int(np.ceil((1.0 - false_alarm_rate) * (n_rows + 1)))  # the +1 makes it right for finitely many rows
+    if rank > n_rows:
+        warnings.warn(
+            f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
+            f"calibrate on and has {n_rows}: the threshold is the highest score among them. Pass a higher rate or "
+            "fit on more rows.",
+            RDPWarning,
+            stacklevel=4,
+        )
+    of_all_rows = np.sort(unseen_scores)[min(rank, n_rows) - 1]
+    return float(min(of_all_rows, continued_tail(unseen_scores, false_alarm_rate)))
+
+
+def continued_tail(scores: Doubles, share: float) -> float:
+    """The score that this share of rows would exceed if the tail went on as the body suggests."""
+    logs = np.quantile(_logs(scores), BODY)
+    survivors = -np.log(1.0 - BODY)
+    slope = float(np.max(np.diff(logs) / np.diff(survivors)))
+    return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
+
+
+def unseen_scores(member_scores: Doubles, seen: Bools) -> Doubles:
+    """Mean score by the members that have not seen the row; rows that all members have seen are left out.
+
+    member_scores, seen : (n_rows, n_members)
+    """
+    n_unseen = np.sum(~seen, axis=1)
+    totals = np.sum(np.where(seen, 0.0, member_scores), axis=1)
+    return totals[n_unseen > 0] / n_unseen[n_unseen > 0]
+
+
+def _logs(scores: Doubles) -> Doubles:
+    return np.log(np.maximum(scores, np.finfo(np.float64).tiny))
