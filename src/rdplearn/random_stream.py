@@ -32,8 +32,8 @@ def scramble(word: UInts) -> UInts:
 def step_keys(seed: int, first_step: int, n_steps: int, purpose: np.uint32) -> UInts:
     """Key of every step in `first_step, ..., first_step + n_steps - 1` for one purpose."""
     steps = np.arange(first_step, first_step + n_steps, dtype=np.uint32)
-    low, high = np.uint32(seed & 0xFFFFFFFF), np.uint32((seed >> 32) & 0xFFFFFFFF)
-    return scramble(scramble(steps * GOLDEN + low) + scramble(np.array([high + purpose], dtype=np.uint32)))
+    low, high = np.uint32(seed & 0xFFFFFFFF), np.array([seed >> 32], dtype=np.uint32)
+    return scramble(scramble(steps * GOLDEN + low) + scramble(scramble(high) + purpose))
 
 
 def words(key: np.uint32, n_words: int) -> UInts:

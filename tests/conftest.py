@@ -1,0 +1,37 @@
+"""What several tests share: small tables with planted anomalies, and the tolerances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+SMALL = {"n_members": 3, "n_rounds": 2, "n_steps": 100, "max_samples": 500, "random_state": 0}
+
+
+def planted_table(n_rows: int = 500, n_columns: int = 6, n_anomalies: int = 10, seed: int = 0):
+    """Correlated Gaussian rows, the last of which are far away. Returns the table and the labels."""
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(n_rows, 3)) @ rng.normal(size=(3, n_columns)) + 0.1 * rng.normal(size=(n_rows, n_columns))
+    labels = np.zeros(n_rows, dtype=bool)
+    labels[-n_anomalies:] = True
+    table[labels] += rng.choice([-6.0, 6.0], size=(n_anomalies, n_columns))
+    return table, labels
+
+
+def assert_same_to_rounding(actual, expected, *, after_steps: int = 1, scale: float = 1.0) -> None:
+    """Compare single-precision results.
+
+    One operation rounds to 6e-8; sums over a batch lose a digit or two; each step of training adds its own error to the
+    last, with the weights that it started from.
+    """
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=scale * 1e-6 * (1 + after_steps) ** 0.5)
+
+
+@pytest.fixture(scope="session")
+def table():
+    return planted_table()[0]
+
+
+@pytest.fixture(scope="session")
+def labels():
+    return planted_table()[1]

@@ -1,0 +1,104 @@
+"""η by its statistics: what the paper's equations 6 to 9 promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
+
+from rdplearn.errors import TableError
+from rdplearn.random_mapping import LARGEST_IDENTITY, draw_mapping, median_distance
+
+
+def unit_rows(n_rows: int, n_columns: int, seed: int = 0) -> np.ndarray:
+    rows = np.random.default_rng(seed).normal(size=(n_rows, n_columns)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def draw(kind, rows, n_targets=4000, seed=0, bandwidth=None):
+    return draw_mapping(
+        kind, rows, np.arange(rows.shape[0]), n_targets, np.random.default_rng(seed), bandwidth
+    )
+
+
+@pytest.mark.parametrize("kind", ["linear", "sparse"])
+def test_projections_preserve_inner_products(kind):
+    rows = unit_rows(30, 60)
+    targets = draw(kind, rows)(rows)
+    # equation 8: the error is of the order of 1/sqrt(K)
+    assert np.abs(targets @ targets.T - rows @ rows.T).max() < 5 / np.sqrt(4000)
+
+
+def test_projection_errors_shrink_with_the_number_of_targets():
+    rows = unit_rows(30, 60)
+    exact = rows @ rows.T
+    errors = []
+    for n_targets in (50, 800):
+        targets = draw("linear", rows, n_targets)(rows)
+        errors.append(np.sqrt(np.mean((targets @ targets.T - exact) ** 2)))
+    assert 2.5 < errors[0] / errors[1] < 6.0  # 4 expected
+
+
+def test_fourier_features_approximate_the_rbf_kernel():
+    rows = np.random.default_rng(1).random((30, 5), dtype=np.float32)
+    squared = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+    targets = draw("fourier", rows, bandwidth=0.7)(rows)
+    assert np.abs(targets @ targets.T - np.exp(-squared / (2 * 0.7**2))).max() < 5 / np.sqrt(4000)
+
+
+def test_fourier_bandwidth_is_the_median_distance_by_default():
+    rows = np.random.default_rng(2).random((200, 5), dtype=np.float32)
+    mapping = draw("fourier", rows)
+    assert 1 / mapping.weights.std() == pytest.approx(median_distance(rows), rel=0.1)
+
+
+def test_leaky_mapping_has_the_papers_variance_and_slope():
+    rows = unit_rows(50, 40)
+    mapping = draw("leaky", rows)
+    assert mapping.weights.var() == pytest.approx(2 / 40, rel=0.02)
+    before = rows @ mapping.weights
+    assert mapping(rows) == pytest.approx(np.where(before > 0, before, 0.25 * before), abs=1e-5)
+
+
+def test_sparse_mapping_has_scikit_learns_density():
+    mapping = draw("sparse", unit_rows(5, 400), 1000)
+    assert np.mean(mapping.weights != 0) == pytest.approx(1 / np.sqrt(400), rel=0.05)
+    assert len(np.unique(np.abs(mapping.weights))) == 2
+
+
+@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "identity"])
+def test_sparse_and_dense_rows_have_the_same_targets(kind):
+    rows = unit_rows(20, 30)
+    rows[np.abs(rows) < 0.1] = 0
+    mapping = draw(kind, rows, 16)
+    assert mapping(sp.csr_array(rows)) == pytest.approx(mapping(rows), abs=1e-5)
+
+
+def test_a_transformer_is_cloned_seeded_and_fitted_on_the_kept_rows():
+    rows = unit_rows(40, 8)
+    own = StandardScaler()
+    mapping = draw_mapping(own, rows, np.arange(10), 0, np.random.default_rng(0))
+    assert not hasattr(own, "mean_")
+    assert mapping(rows)[:10].mean(axis=0) == pytest.approx(np.zeros(8), abs=1e-5)
+    randomised = PCA(3, svd_solver="randomized")
+    assert draw(randomised, rows, 0)(rows).shape == (40, 3)
+    assert randomised.random_state is None
+
+
+def test_a_function_serves_as_a_mapping():
+    rows = unit_rows(6, 4)
+    assert draw(np.square, rows)(rows) == pytest.approx(rows**2)
+
+
+@pytest.mark.parametrize("answer", [np.zeros(6), np.zeros((5, 2)), np.full((6, 2), np.nan)])
+def test_a_function_that_answers_wrongly_is_named(answer):
+    with pytest.raises(ValueError, match=r"'mapping' must return one finite vector .* shape \(6, n_targets\)"):
+        draw(lambda rows: answer, unit_rows(6, 4))(unit_rows(6, 4))
+
+
+def test_the_original_space_of_very_wide_sparse_rows_is_refused():
+    rows = sp.csr_array((1000, LARGEST_IDENTITY // 1000), dtype=np.float32)
+    with pytest.raises(TableError, match="Use mapping='linear' or 'sparse'"):
+        draw("identity", rows, 0)(rows)
