@@ -8,6 +8,7 @@ repository), then in the cache; if it is in neither, its public source is downlo
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from experiments import preprocessing as prep
+from experiments import small_sets
 from experiments.downloads import NoDataError, Opener, Source, fetch, file_sha256, write_atomically
 from experiments.preprocessing import Rows, Table
 
@@ -139,7 +141,7 @@ CLUSTERING = {data_set.name: data_set for data_set in _clustering_sets()}
 
 
 def names(group: str) -> list[str]:
-    """List the sets of a group: "detection", "clustering", or the development groups "adbench" and "oddbench".
+    """List the sets of a group: "detection", "clustering", "sklearn" (small, no files), "adbench", "oddbench".
 
     Examples
     --------
@@ -148,11 +150,14 @@ def names(group: str) -> list[str]:
     """
     if group in ("adbench", "oddbench"):
         return sorted(f"{group}/{path.stem}" for path in (data_folder() / group).glob("*.npz"))
-    return list({"detection": DETECTION, "clustering": CLUSTERING}[group])
+    return list({"detection": DETECTION, "clustering": CLUSTERING, "sklearn": small_sets.SETS}[group])
 
 
 def load(name: str, opener: Opener | None = None) -> LoadedData:
-    """Load a set of the paper ("bank") or a development set ("adbench/glass", not scaled)."""
+    """Load a set of the paper ("bank"), a development set ("adbench/glass", not scaled) or a small one ("sklearn/wine")."""
+    if name in small_sets.SETS:
+        rows, labels = small_sets.SETS[name]()
+        return LoadedData(name, rows, labels, hashlib.sha256(rows.tobytes() + labels.tobytes()).hexdigest())
     known = {**DETECTION, **CLUSTERING}
     if name in known:
         path = _matrix_file(known[name], opener)
@@ -168,6 +173,14 @@ def load(name: str, opener: Opener | None = None) -> LoadedData:
     return LoadedData(name, rows, labels, file_sha256(path))
 
 
+def is_here(name: str) -> bool:
+    """Tell whether a set can be loaded without downloading."""
+    file_name = f"{name}.npz"
+    return name in small_sets.SETS or any(
+        (folder / file_name).exists() for folder in (data_folder(), cache_folder())
+    )
+
+
 def load_texts(name: str, opener: Opener | None = None) -> list[str]:
     """Load the documents of "r8_clustering" or "20news", in the order of the rows of that set."""
     if name == "20news":
@@ -175,6 +188,8 @@ def load_texts(name: str, opener: Opener | None = None) -> list[str]:
         return train + test
     if name == "r8_clustering":
         return prep.r8_texts([_raw_file(_R8, opener)])[0]
+    if name == "sklearn/texts":
+        return small_sets.texts()[0]
     raise NoDataError(f"The set {name!r} has no texts.")
 
 
@@ -182,15 +197,21 @@ def check_against_paper(data_set: DataSet, rows: Rows, labels: np.ndarray) -> No
     """Raise ValueError if rows, columns, share of anomalies or number of classes are not the paper's."""
     found, expected = rows.shape, (data_set.n_rows, data_set.n_columns)
     if found != expected or len(labels) != expected[0]:
-        raise ValueError(f"{data_set.title} must have {expected} rows and columns as in the paper. Got {found} instead.")
+        raise ValueError(
+            f"{data_set.title} must have {expected} rows and columns as in the paper. Got {found} instead."
+        )
     if data_set.n_classes is not None:
         n_classes = len(np.unique(labels))
         if n_classes != data_set.n_classes:
-            raise ValueError(f"{data_set.title} must have {data_set.n_classes} classes. Got {n_classes} instead.")
+            raise ValueError(
+                f"{data_set.title} must have {data_set.n_classes} classes. Got {n_classes} instead."
+            )
         return
     percent = 100 * float(np.mean(labels == 1))
     if abs(percent - data_set.anomaly_percent) >= 0.01:  # the paper cuts after the second digit
-        raise ValueError(f"{data_set.title} must have {data_set.anomaly_percent} % anomalies. Got {percent:.3f} instead.")
+        raise ValueError(
+            f"{data_set.title} must have {data_set.anomaly_percent} % anomalies. Got {percent:.3f} instead."
+        )
 
 
 def data_folder() -> Path:
@@ -227,7 +248,12 @@ def _raw_file(source: Source, opener: Opener | None) -> Path:
 def _parts(rows: Rows) -> dict[str, np.ndarray]:
     if not sp.issparse(rows):
         return {"X": rows}
-    return {"X_data": rows.data, "X_indices": rows.indices, "X_indptr": rows.indptr, "X_shape": np.array(rows.shape)}
+    return {
+        "X_data": rows.data,
+        "X_indices": rows.indices,
+        "X_indptr": rows.indptr,
+        "X_shape": np.array(rows.shape),
+    }
 
 
 def _read_matrix(path: Path) -> Table:

@@ -58,7 +58,11 @@ def adbench_archive(files: Sequence[Path]) -> Table:
 def internet_advertisements(files: Sequence[Path]) -> Table:
     """Keep the 1,555 binary columns of UCI's ad.data; missing values (all in `local`) become the mode."""
     frame = pd.read_csv(
-        io.BytesIO(unpacked(files[0], "ad.data")), header=None, skipinitialspace=True, na_values="?", low_memory=False
+        io.BytesIO(unpacked(files[0], "ad.data")),
+        header=None,
+        skipinitialspace=True,
+        na_values="?",
+        low_memory=False,
     )
     labels = (frame.iloc[:, -1].str.strip() == "ad.").to_numpy(np.int8)
     binary = frame.iloc[:, 3:-1].astype(np.float64)  # without height, width, aratio
@@ -75,7 +79,13 @@ def bank_marketing(files: Sequence[Path]) -> Table:
 def census_income(files: Sequence[Path]) -> Table:
     """Stack UCI's train and test parts without the instance weight, one-hot; anomalies earn 50,000 or more."""
     parts = [
-        pd.read_csv(io.BytesIO(unpacked(file, "")), header=None, skipinitialspace=True, dtype=str, keep_default_na=False)
+        pd.read_csv(
+            io.BytesIO(unpacked(file, "")),
+            header=None,
+            skipinitialspace=True,
+            dtype=str,
+            keep_default_na=False,
+        )
         for file in files
     ]
     frame = pd.concat(parts, ignore_index=True)
@@ -102,7 +112,11 @@ def kdd99(files: Sequence[Path], attacks: Collection[str]) -> Table:
 def secom(files: Sequence[Path]) -> Table:
     """Fill missing sensor values with the column's mean; min-max; constant columns become 0."""
     readings = np.loadtxt(io.BytesIO(unpacked(files[0], "secom.data")))
-    failed = [line.split()[0] == b"1" for line in unpacked(files[0], "secom_labels.data").splitlines() if line.strip()]
+    failed = [
+        line.split()[0] == b"1"
+        for line in unpacked(files[0], "secom_labels.data").splitlines()
+        if line.strip()
+    ]
     means = np.nanmean(readings, axis=0)
     return min_max(np.where(np.isnan(readings), means, readings)), np.array(failed, np.int8)
 
@@ -122,8 +136,14 @@ def r8_clustering(files: Sequence[Path]) -> Table:
 def r8_anomaly(files: Sequence[Path]) -> Table:
     """TF-IDF of the classes earn (normal) and grain (anomalies), vocabulary of those rows alone."""
     texts, classes = r8_texts(files)
-    kept = [(text, name == "grain") for text, name in zip(texts, classes, strict=True) if name in ("earn", "grain")]
-    return _sparse(TfidfVectorizer().fit_transform(text for text, _ in kept)), np.array([y for _, y in kept], np.int8)
+    kept = [
+        (text, name == "grain")
+        for text, name in zip(texts, classes, strict=True)
+        if name in ("earn", "grain")
+    ]
+    return _sparse(TfidfVectorizer().fit_transform(text for text, _ in kept)), np.array(
+        [y for _, y in kept], np.int8
+    )
 
 
 def newsgroups_texts(files: Sequence[Path]) -> tuple[list[str], list[str], np.ndarray]:
