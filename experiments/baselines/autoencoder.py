@@ -1,0 +1,93 @@
+"""Autoencoder (Hinton, Salakhutdinov 2006): for detection by its reconstruction error, and as a representation.
+
+The paper names no architecture. Detection: D-64-32-64-D, ReLU, Adam. Representation: one layer of 1,024 leaky units and
+a linear decoder, as RDP's own network, since the paper's columns "AE" and "RDP without L_rdp" agree.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+import torch
+
+from experiments.baselines.ensemble import MAX_SAMPLES, Ensemble, dense
+from experiments.baselines.networks import in_blocks, layers, seeded, train
+from experiments.preprocessing import Rows
+
+
+class AutoencoderMember:
+    """One autoencoder; a row's score is its mean squared reconstruction error."""
+
+    def __init__(
+        self, *, hidden: tuple[int, ...] = (64, 32, 64), n_steps: int = 2_000, batch_size: int = 256, seed: int = 0
+    ) -> None:
+        self.hidden = hidden
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.seed = seed
+
+    def fit(self, rows: Rows) -> Self:
+        n_columns = rows.shape[1]
+        with seeded(self.seed):
+            self.network_ = layers(n_columns, *self.hidden, n_columns, activation=torch.nn.ReLU)
+        self.losses_ = train(
+            lambda batch: self._errors(batch).mean(),
+            torch.optim.Adam(self.network_.parameters(), lr=1e-3),
+            torch.from_numpy(dense(rows)),
+            n_steps=self.n_steps,
+            batch_size=self.batch_size,
+            seed=self.seed,
+        )
+        return self
+
+    def score(self, rows: Rows) -> np.ndarray:
+        return in_blocks(self._errors, rows)
+
+    def _errors(self, batch: torch.Tensor) -> torch.Tensor:
+        return (self.network_(batch) - batch).square().mean(dim=1)
+
+
+class AE(Ensemble):
+    """An ensemble of autoencoders."""
+
+    def __init__(
+        self, *, n_members: int = 30, n_steps: int = 2_000, max_samples: int = MAX_SAMPLES, seed: int = 0
+    ) -> None:
+        super().__init__(
+            lambda member_seed: AutoencoderMember(n_steps=n_steps, seed=member_seed),
+            n_members=n_members,
+            max_samples=max_samples,
+            seed=seed,
+        )
+
+
+class AEFeatures:
+    """The hidden layer of a wide autoencoder."""
+
+    def __init__(self, *, n_components: int = 1_024, n_steps: int = 300, batch_size: int = 192, seed: int = 0) -> None:
+        self.n_components = n_components
+        self.n_steps = n_steps
+        self.batch_size = batch_size
+        self.seed = seed
+
+    def fit(self, rows: Rows) -> Self:
+        with seeded(self.seed):
+            self.encoder_ = torch.nn.Sequential(
+                torch.nn.Linear(rows.shape[1], self.n_components), torch.nn.LeakyReLU(0.2)
+            )
+            decoder = torch.nn.Linear(self.n_components, rows.shape[1])
+        random = np.random.default_rng(self.seed)
+        optimiser = torch.optim.Adam([*self.encoder_.parameters(), *decoder.parameters()], lr=1e-3)
+        self.losses_ = []
+        for _ in range(self.n_steps):  # batches are made dense one at a time: the table may be wide and sparse
+            batch = torch.from_numpy(dense(rows[random.integers(rows.shape[0], size=self.batch_size)]))
+            loss = (decoder(self.encoder_(batch)) - batch).square().mean()
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+            self.losses_.append(float(loss.detach()))
+        return self
+
+    def transform(self, rows: Rows) -> np.ndarray:
+        return in_blocks(self.encoder_, rows)

@@ -1,0 +1,39 @@
+"""HLLE (Donoho, Grimes 2003): Hessian locally linear embedding, scikit-learn's.
+
+The eigenproblem is solved densely: arpack meets a singular matrix here. Cubic in the number of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from sklearn.manifold import LocallyLinearEmbedding
+
+from experiments.baselines.ensemble import dense
+from experiments.preprocessing import Rows
+
+
+class HLLE:
+    """Each row needs more neighbours than d (d + 3) / 2; the number is the smallest that will do."""
+
+    def __init__(self, *, n_components: int = 10, seed: int = 0) -> None:
+        self.n_components = n_components
+        self.seed = seed
+
+    def fit(self, rows: Rows) -> Self:
+        n_neighbors = self.n_components * (self.n_components + 3) // 2 + 1
+        self.embedding_ = LocallyLinearEmbedding(
+            n_neighbors=n_neighbors,
+            n_components=self.n_components,
+            method="hessian",
+            eigen_solver="dense",
+            random_state=self.seed,
+        ).fit(dense(rows).astype(np.float64))
+        self._fitted_rows = rows
+        return self
+
+    def transform(self, rows: Rows) -> np.ndarray:
+        if rows is self._fitted_rows:
+            return self.embedding_.embedding_
+        return self.embedding_.transform(dense(rows).astype(np.float64))

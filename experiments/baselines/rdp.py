@@ -1,0 +1,60 @@
+"""RDP itself, through the library's public estimators and with the paper's protocol spelled out."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from experiments.preprocessing import Rows
+
+DETECTION_PROTOCOL: dict[str, Any] = {
+    "n_members": 30,
+    "n_components": 50,
+    "n_rounds": 8,
+    "filter_fraction": 0.05,
+    "n_steps": 6_000,
+    "batch_size": 192,
+    "learning_rate": 0.1,
+    "momentum": 0.9,
+    "max_grad_norm": 0.1,
+    "dropout": 0.1,
+    "max_samples": 10_000,
+}
+
+
+class RDP:
+    """`rdplearn.RDPDetector`; options are the estimator's own."""
+
+    def __init__(self, *, seed: int = 0, **options: Any) -> None:
+        self.seed = seed
+        self.options = options
+
+    def fit(self, rows: Rows) -> Self:
+        from rdplearn import RDPDetector
+
+        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **self.options)
+        self.detector_.fit(rows)
+        return self
+
+    def score(self, rows: Rows) -> np.ndarray:
+        return -self.detector_.score_samples(rows)
+
+
+class RDPFeatures:
+    """`rdplearn.RDPTransformer`: the preset "paper", or the library's own default; options override it."""
+
+    def __init__(self, *, preset: str = "paper", seed: int = 0, **options: Any) -> None:
+        self.preset = preset
+        self.seed = seed
+        self.options = options
+
+    def fit(self, rows: Rows) -> Self:
+        from rdplearn import RDPTransformer
+
+        make = RDPTransformer.paper if self.preset == "paper" else RDPTransformer
+        self.transformer_ = make(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+        return self
+
+    def transform(self, rows: Rows) -> np.ndarray:
+        return np.asarray(self.transformer_.transform(rows))

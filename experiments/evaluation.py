@@ -1,0 +1,144 @@
+"""One run of one method on one data set, start to finish: what a result line says is measured here."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import resource
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import StandardScaler
+
+from experiments import datasets, methods
+from experiments.baselines import Detector, Representation
+from experiments.baselines.ensemble import sample_rows
+from experiments.metrics import classification_metrics, clustering_metrics, detection_metrics
+
+_PACKAGES = {
+    "rdplearn": "rdplearn", "numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "numba": "numba",
+    "torch": "torch", "pyod": "pyod", "gensim": "gensim", "umap": "umap-learn",
+}  # fmt: skip
+
+
+def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: int) -> dict[str, Any]:
+    """Fit, apply, compare with the labels. Options of the evaluation itself stand in `config` under `evaluation`."""
+    options = dict(config)
+    settings = options.pop("evaluation", {})
+    loaded = datasets.load(data)
+    rows, labels = loaded.rows, loaded.labels
+    if methods.METHODS[method].reads == "texts":
+        rows = datasets.load_texts(data)
+    elif max_rows := settings.get("max_rows"):
+        rows, labels = _shortened(rows, labels, max_rows)
+    model = methods.make(method, seed=seed, **options)
+    measured = {"detection": _detect, "clustering": _cluster, "classification": _classify}[task](
+        model, rows, labels, seed, settings
+    )
+    return {
+        "task": task,
+        "method": method,
+        "config": config,
+        "data": data,
+        "seed": seed,
+        "data_sha256": loaded.sha256,
+        "n_rows": len(labels),
+        "status": "done",
+        **measured,
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of Python and of the packages that took part."""
+    used = {distribution for module, distribution in _PACKAGES.items() if module in sys.modules}
+    found = {"python": platform.python_version()}
+    for distribution in sorted(used):
+        try:
+            found[distribution] = importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            found[distribution] = getattr(sys.modules[distribution], "__version__", "not installed")
+    return found
+
+
+def _detect(
+    model: Detector, rows: Any, labels: np.ndarray, _seed: int, _settings: dict[str, Any]
+) -> dict[str, Any]:
+    _, fit_seconds = _timed(model.fit, rows)
+    scores, apply_seconds = _timed(model.score, rows)
+    spread = {}
+    for part in ("member", "round"):
+        if hasattr(model, f"{part}_scores"):
+            every = [detection_metrics(labels, one) for one in getattr(model, f"{part}_scores")(rows)]
+            spread[part] = {name: [round(metrics[name], 5) for metrics in every] for name in every[0]}
+    return {
+        "metrics": detection_metrics(labels, scores),
+        "spread": spread,
+        "fit_seconds": fit_seconds,
+        "apply_seconds": apply_seconds,
+    }
+
+
+def _cluster(
+    model: Representation, rows: Any, labels: np.ndarray, seed: int, settings: dict[str, Any]
+) -> dict[str, Any]:
+    _, fit_seconds = _timed(model.fit, rows)
+    features, apply_seconds = _timed(model.transform, rows)
+    n_clusters = len(np.unique(labels))
+    seeds = np.random.SeedSequence(seed).generate_state(settings.get("n_kmeans", 30))
+    every = [
+        clustering_metrics(labels, KMeans(n_clusters, n_init=1, random_state=int(one)).fit(features).labels_)
+        for one in seeds
+    ]
+    columns = {name: [metrics[name] for metrics in every] for name in every[0]}
+    return {
+        "metrics": {name: float(np.mean(values)) for name, values in columns.items()},
+        "spread": {
+            "kmeans": {name: [round(value, 5) for value in values] for name, values in columns.items()}
+        },
+        "fit_seconds": fit_seconds,
+        "apply_seconds": apply_seconds,
+    }
+
+
+def _classify(
+    model: Representation, rows: Any, labels: np.ndarray, seed: int, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Classify features with a three-layer network (input, hidden, output), half of the rows kept for testing."""
+    _, fit_seconds = _timed(model.fit, rows)
+    features, apply_seconds = _timed(model.transform, rows)
+    scaled = StandardScaler(with_mean=not hasattr(features, "tocsr")).fit_transform(features)
+    train, test, y_train, y_test = train_test_split(
+        scaled, labels, test_size=0.5, stratify=labels, random_state=seed
+    )
+    network = MLPClassifier(
+        (settings.get("n_hidden", 128),),
+        early_stopping=True,
+        n_iter_no_change=5,
+        max_iter=200,
+        random_state=seed,
+    )
+    network.fit(train, y_train)
+    return {
+        "metrics": classification_metrics(y_test, network.predict(test)),
+        "spread": {},
+        "fit_seconds": fit_seconds,
+        "apply_seconds": apply_seconds,
+    }
+
+
+def _shortened(rows: Any, labels: np.ndarray, max_rows: int) -> tuple[Any, np.ndarray]:
+    kept = sample_rows(np.arange(len(labels))[:, None], max_rows, seed=0)[:, 0]
+    return rows[kept], labels[kept]
+
+
+def _timed(function: Any, argument: Any) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = function(argument)
+    return result, round(time.perf_counter() - start, 3)

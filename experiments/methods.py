@@ -1,0 +1,131 @@
+"""Every method by the name that the paper gives it: where its code is, with which options, and for how long it may run.
+
+Code is imported only when a method is made, so that a missing optional package stops that method alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.baselines.rdp import DETECTION_PROTOCOL
+
+TEN_MINUTES = 600.0
+
+
+@dataclass(frozen=True)
+class Method:
+    """Where a method is (`module:class` in `experiments.baselines`) and its options.
+
+    `quick` holds what the quick budget changes, `by_data` what a data set needs, `time_limit` seconds for one run.
+    `reads` is "rows", or "texts" for methods that take the documents themselves.
+    """
+
+    path: str
+    config: dict[str, Any] = field(default_factory=dict)
+    quick: dict[str, Any] = field(default_factory=dict)
+    by_data: dict[str, dict[str, Any]] = field(default_factory=dict)
+    time_limit: float | None = TEN_MINUTES
+    reads: str = "rows"
+
+
+# the sparse text set has few rows: the authors draw 1,024 for a member
+_R8_SAMPLES = {"r8_anomaly": {"max_samples": 1_024}}
+_QUICK_RDP = {"n_members": 3, "n_rounds": 2, "n_steps": 60, "n_components": 20}
+_QUICK_ENSEMBLE = {"n_members": 2, "n_steps": 100}
+_QUICK_FEATURES = {"n_components": 32}
+
+
+def _rdp(**changes: Any) -> Method:
+    quick = {name: value for name, value in _QUICK_RDP.items() if name not in changes}
+    return Method("rdp:RDP", {**DETECTION_PROTOCOL, **changes}, quick, _R8_SAMPLES, time_limit=None)
+
+
+def _features(**changes: Any) -> Method:
+    config = {"preset": "paper", "n_components": 1_024, **changes}
+    return Method("rdp:RDPFeatures", config, {"n_components": 32, "n_steps": 60}, time_limit=None)
+
+
+def _rotnet(n_blocks: int, n_layers: int) -> Method:
+    config = {"n_blocks": n_blocks, "n_layers": n_layers, "n_components": 1_024, "n_steps": 300}
+    return Method("rotnet:RotNet", config, {"n_components": 32, "n_steps": 20})
+
+
+def _rotnet_rdp(n_blocks: int, n_layers: int) -> Method:
+    config = {"n_blocks": n_blocks, "n_layers": n_layers, "n_wide": 2_048, "n_rotnet_steps": 300, "n_components": 1_024}
+    quick = {"n_wide": 64, "n_rotnet_steps": 20, "n_components": 32, "n_steps": 60}
+    return Method("then_rdp:RotNetRDP", config, quick, time_limit=None)
+
+
+METHODS: dict[str, Method] = {
+    # detection
+    "RDP": _rdp(),
+    "RDP without L_rdp": _rdp(distance_weight=0.0),
+    "RDP without L_aux": _rdp(novelty_weight=0.0),
+    "RDP without boosting": _rdp(n_rounds=1),
+    # the paper's columns Org_SS and SRP_SS are near RDP without L_aux: the distances alone teach
+    "Org_SS": _rdp(mapping="identity", novelty_weight=0.0),
+    "SRP_SS": _rdp(mapping="sparse", novelty_weight=0.0),
+    "RND": Method("rnd:RND", {**DETECTION_PROTOCOL, "n_rounds": 1}, {"n_members": 3, "n_steps": 60},
+                  _R8_SAMPLES, time_limit=None),
+    "iForest": Method("iforest:IForest", {"n_trees": 100, "n_rows_per_tree": 256}),
+    "AE": Method("autoencoder:AE", {"n_members": 30, "n_steps": 2_000}, _QUICK_ENSEMBLE),
+    "REPEN": Method("repen:REPEN", {"n_members": 30, "n_steps": 1_500}, _QUICK_ENSEMBLE),
+    "DAGMM": Method("dagmm:DAGMM", {"n_members": 30, "n_steps": 2_000}, _QUICK_ENSEMBLE),
+    "kNN": Method("knn:KNN"),
+    "LOF": Method("lof:LOF"),
+    "ECOD": Method("ecod:ECOD"),
+    "PCA": Method("pca:PCA"),
+    "MCD": Method("mcd:MCD"),
+    "OCSVM": Method("ocsvm:OCSVM"),
+    "DeepSVDD": Method("deep_svdd:DeepSVDD"),
+    # representation
+    "RDP features": _features(),
+    "RDP features, default": Method("rdp:RDPFeatures", {"preset": "default"}, {"n_steps": 60}, time_limit=None),
+    "RDP features without L_rdp": _features(distance_weight=0.0),
+    "RDP features without L_aux": _features(reconstruction_weight=0.0),
+    "RDP features from Org": _features(mapping="identity"),
+    "RDP features from SRP": _features(mapping="sparse"),
+    "Org": Method("original:Original"),
+    "HLLE": Method("hlle:HLLE", {"n_components": 10}, {"n_components": 3}),
+    "SRP": Method("srp:SRP", {"n_components": 1_024}, _QUICK_FEATURES),
+    "AE features": Method("autoencoder:AEFeatures", {"n_components": 1_024, "n_steps": 300},
+                          {"n_components": 32, "n_steps": 100}),
+    "COP": Method("coherence_pursuit:COP", {"n_components": 1_024}, _QUICK_FEATURES),
+    "SVD": Method("svd:SVD", {"n_components": 100}, {"n_components": 10}),
+    "UMAP": Method("umap:UMAP", {"n_components": 10}),
+    "Doc2Vec": Method("doc2vec:Doc2Vec", {"n_components": 1_024, "n_epochs": 10}, {"n_components": 16}, reads="texts"),
+    "Doc2Vec+RDP": Method("then_rdp:Doc2VecRDP", {"n_wide": 5_120, "n_epochs": 10, "n_components": 1_024},
+                          {"n_wide": 64, "n_components": 16, "n_steps": 60}, {"20news": {"n_wide": 10_240}},
+                          time_limit=None, reads="texts"),
+    "RotNet": _rotnet(4, 3),
+    "RotNet4x2": _rotnet(4, 2),
+    "RotNet4x1": _rotnet(4, 1),
+    "RotNet3x1": _rotnet(3, 1),
+    "RotNet2x1": _rotnet(2, 1),
+    "RotNet+RDP": _rotnet_rdp(4, 3),
+    "RotNet4x2+RDP": _rotnet_rdp(4, 2),
+    "RotNet4x1+RDP": _rotnet_rdp(4, 1),
+    "RotNet3x1+RDP": _rotnet_rdp(3, 1),
+    "RotNet2x1+RDP": _rotnet_rdp(2, 1),
+}  # fmt: skip
+
+
+def make(name: str, *, seed: int, **options: Any) -> Any:
+    """Make a method, unfitted."""
+    module, _, attribute = METHODS[name].path.partition(":")
+    return getattr(importlib.import_module(f"experiments.baselines.{module}"), attribute)(
+        seed=seed, **options
+    )
+
+
+def config_for(
+    name: str, data: str, options: dict[str, Any], *, quick: bool = False, n_members: int | None = None
+) -> dict[str, Any]:
+    """Put together the options of a method on a data set; `n_members` resizes ensembles only."""
+    method = METHODS[name]
+    config = {**method.config, **method.by_data.get(data, {}), **(method.quick if quick else {}), **options}
+    if n_members is not None and "n_members" in config:
+        config["n_members"] = n_members
+    return config

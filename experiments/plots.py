@@ -1,0 +1,87 @@
+"""Figures of a table: bars of ours and the paper's, curves for a sensitivity figure, a critical-difference diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.show import filled_columns, values_matrix
+from experiments.significance import draw_critical_difference
+from experiments.summary import Grid, grid, paper_number
+from experiments.tables.layout import Panel, Table
+
+
+def draw(
+    table: Table, records: Iterable[dict[str, Any]], folder: Path, *, quick: bool, no_data: set[str]
+) -> list[Path]:
+    """Draw every panel of a table into `folder`; give the files."""
+    records = list(records)
+    files = []
+    for panel in table.panels:
+        cells = grid(table, panel, records, quick=quick, no_data=no_data)
+        labels = [label for label in filled_columns(table, panel, cells) if any(_ours(cells, label))]
+        if not labels:
+            continue
+        path = folder / f"{table.name}_{panel.metric}.svg"
+        (_draw_curves if table.axis else _draw_bars)(table, panel, cells, labels, path)
+        files.append(path)
+        names, values = values_matrix(table, cells, labels)
+        if panel.higher_is_better and table.axis is None and len(names) > 1 and len(labels) > 2:
+            files.append(folder / f"{table.name}_{panel.metric}_ranks.svg")
+            draw_critical_difference(values, labels, files[-1])
+    return files
+
+
+def new_figure(width: float, height: float) -> tuple[Any, Any]:
+    """Make a figure without a window system."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write as SVG without dates, so that the same results give the same file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _draw_bars(table: Table, panel: Panel, cells: Grid, labels: list[str], path: Path) -> None:
+    data = list(dict.fromkeys(name for name, _ in cells))
+    figure, axes = new_figure(max(6, 0.9 * len(data)), 4)
+    width = 0.8 / len(labels)
+    for place, label in enumerate(labels):
+        positions = np.arange(len(data)) + place * width
+        heights = [cells[name, label].mean or 0 for name in data]
+        axes.bar(positions, heights, width, label=label, yerr=[cells[name, label].std or 0 for name in data])
+        paper = [
+            (x, n.mean) for x, d in zip(positions, data, strict=True) if (n := paper_number(panel, d, label))
+        ]
+        if paper:
+            axes.scatter(*zip(*paper, strict=True), marker="_", color="black", zorder=3)
+    axes.set_xticks(np.arange(len(data)) + 0.4 - width / 2, data, rotation=45, ha="right")
+    axes.set_title(f"{table.title}: {panel.title} (dashes: the paper's)")
+    axes.legend(fontsize=8, ncols=4)
+    save_figure(figure, path)
+
+
+def _draw_curves(table: Table, panel: Panel, cells: Grid, labels: list[str], path: Path) -> None:
+    figure, axes = new_figure(7, 5)
+    for name in dict.fromkeys(name for name, _ in cells):
+        points = [(float(label), cells[name, label].mean) for label in labels if cells[name, label].values]
+        if points:
+            axes.plot(*zip(*points, strict=True), marker="o", label=name)
+    axes.set_xlabel(table.axis)
+    axes.set_ylabel(panel.title)
+    axes.set_title(table.title)
+    axes.legend(fontsize=8, ncols=3)
+    save_figure(figure, path)
+
+
+def _ours(cells: Grid, label: str) -> Iterable[bool]:
+    return (bool(cell.values) for (_, column), cell in cells.items() if column == label)

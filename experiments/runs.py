@@ -1,0 +1,243 @@
+"""The runner: plan the runs of a table, skip those that are done, work on the rest in processes of their own.
+
+A run has a process to itself, so that its memory is its own and it can be stopped at its time limit. Only the parent
+writes, one whole line a finished run: kill it whenever you like and start it again.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from experiments import datasets, methods, results
+from experiments.tables.layout import Table
+
+Say = Callable[[str], None]
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method on one data set with one seed; `time_limit` in seconds."""
+
+    task: str
+    method: str
+    config: dict[str, Any]
+    data: str
+    seed: int
+    time_limit: float | None
+
+    @property
+    def key(self) -> str:
+        return results.run_key(self.task, self.method, self.config, self.data, self.seed)
+
+    def __str__(self) -> str:
+        return f"{self.method} on {self.data}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of the runs of a table."""
+
+    finished: int
+    already_there: int
+    failed: int
+    no_data: tuple[str, ...]
+
+
+def plan(
+    table: Table,
+    *,
+    n_runs: int,
+    quick: bool = False,
+    data: Iterable[str] | None = None,
+    labels: Iterable[str] | None = None,
+    n_members: int | None = None,
+    time_limit: float | None = None,
+) -> list[Run]:
+    """List the runs of a table, first seeds first, so that a table fills evenly."""
+    wanted_data = tuple(data or (table.quick_data if quick else table.data))
+    wanted = [column for column in table.columns if labels is None or column.label in set(labels)]
+    evaluation = table.quick_evaluation if quick else table.evaluation
+    planned = []
+    for seed in range(n_runs):
+        for column in wanted:
+            for name in wanted_data:
+                config = methods.config_for(
+                    column.method, name, column.options, quick=quick, n_members=n_members
+                )
+                if evaluation:
+                    config["evaluation"] = evaluation
+                limit = time_limit or methods.METHODS[column.method].time_limit
+                planned.append(Run(table.task, column.method, config, name, seed, limit))
+    return list({run.key: run for run in planned}.values())
+
+
+def work(planned: list[Run], path: Path, *, n_jobs: int = 1, say: Say = lambda _: None) -> Summary:
+    """Do the planned runs that no line of the folder of `path` records yet; append a line to `path` for each."""
+    no_data = _missing_data(planned, say)
+    done = {results.key_of(record): record for record in results.read(path.parent)}
+    waiting = [run for run in planned if run.data not in no_data and not _settled(done.get(run.key), run)]
+    there = sum(run.data not in no_data for run in planned) - len(waiting)
+    finished = failed = 0
+    commit = _commit()
+    for run, record, problem in _in_processes(waiting, n_jobs):
+        if record is None:
+            failed += 1
+            say(f"failed: {run}: {problem}")
+            continue
+        results.append(path, {**record, "commit": commit})
+        finished += 1
+        say(f"[{finished + failed}/{len(waiting)}] {run}: {_outcome(record)}")
+    return Summary(finished, there, failed, tuple(no_data))
+
+
+def _missing_data(planned: list[Run], say: Say) -> list[str]:
+    missing = []
+    for name in dict.fromkeys(run.data for run in planned):
+        try:
+            datasets.load(name)
+        except datasets.NoDataError as problem:
+            say(f"no data here: {name}: {problem}")
+            missing.append(name)
+    return missing
+
+
+def _settled(record: dict[str, Any] | None, run: Run) -> bool:
+    """A run is settled if it is done, or if it could not finish in at least as much time as it has now."""
+    if record is None or record["status"] == "done":
+        return record is not None
+    return (
+        run.time_limit is not None
+        and record["time_limit"] is not None
+        and run.time_limit <= record["time_limit"]
+    )
+
+
+def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
+    """Give (run, record or None, what went wrong) as runs end; at most `n_jobs` at a time."""
+    context = _context()
+    queue = list(reversed(waiting))
+    active: dict[Connection, tuple[Run, Any, float]] = {}
+    try:
+        while queue or active:
+            while queue and len(active) < n_jobs:
+                run = queue.pop()
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=_evaluate_in_process, args=(run, theirs), daemon=True)
+                process.start()
+                theirs.close()
+                active[ours] = (run, process, time.monotonic())
+            for connection in _ready(active):
+                run, process, start = active.pop(connection)
+                yield run, *_collect(run, connection, process, time.monotonic() - start)
+    finally:
+        for _, process, _ in active.values():
+            process.kill()
+
+
+def _ready(active: dict[Connection, tuple[Run, Any, float]]) -> list[Connection]:
+    """Wait for the next answer or the next time limit."""
+    ends = [start + run.time_limit for run, _, start in active.values() if run.time_limit is not None]
+    patience = max(0.0, min(ends) - time.monotonic()) if ends else None
+    answered = wait(list(active), timeout=patience)
+    now = time.monotonic()
+    late = [
+        c
+        for c, (run, _, start) in active.items()
+        if run.time_limit is not None and now >= start + run.time_limit
+    ]
+    return list(dict.fromkeys([*answered, *late]))
+
+
+def _collect(
+    run: Run, connection: Connection, process: Any, seconds: float
+) -> tuple[dict[str, Any] | None, str]:
+    try:
+        kind, content = connection.recv() if connection.poll() else ("out of time", "")
+    except EOFError:
+        process.join()
+        kind, content = f"died with exit code {process.exitcode}", ""
+    if process.is_alive() and kind == "out of time":
+        process.kill()
+    process.join()
+    connection.close()
+    if kind == "record":
+        return content, ""
+    if kind == "problem":
+        return None, content
+    return _unfinished(run, kind, seconds), ""
+
+
+def _unfinished(run: Run, status: str, seconds: float) -> dict[str, Any]:
+    return {
+        "task": run.task,
+        "method": run.method,
+        "config": run.config,
+        "data": run.data,
+        "seed": run.seed,
+        "status": status,
+        "time_limit": run.time_limit,
+        "fit_seconds": round(seconds, 3),
+        "metrics": {},
+    }
+
+
+def _evaluate_in_process(run: Run, connection: Connection) -> None:
+    from threadpoolctl import threadpool_limits
+
+    from experiments.evaluation import evaluate
+
+    warnings.simplefilter("ignore")  # a competitor's complaints about a table would drown the progress
+    try:
+        with threadpool_limits(1):
+            record = evaluate(run.task, run.method, run.config, run.data, run.seed)
+        connection.send(("record", record))
+    except MemoryError:
+        connection.send(("out of memory", ""))
+    except (ImportError, AttributeError) as problem:  # an optional package, or a class that is still to come
+        connection.send(("problem", f"{type(problem).__name__}: {problem}"))
+    except Exception:
+        connection.send(("problem", traceback.format_exc()))
+
+
+def _context() -> Any:
+    """Fork from a server that has imported the heavy packages once, and no threads; spawn where there is no fork."""
+    for variable in _ONE_THREAD:
+        os.environ[variable] = "1"
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["experiments.evaluation"])
+    return context
+
+
+def _outcome(record: dict[str, Any]) -> str:
+    if record["status"] != "done":
+        return f"{record['status']} after {record['fit_seconds']:.0f} s"
+    values = ", ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
+    return f"{values} ({record['fit_seconds'] + record['apply_seconds']:.1f} s)"
+
+
+def _commit() -> str | None:
+    command = ["git", "-C", str(datasets.REPOSITORY), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def to_stderr(message: str) -> None:
+    """Show progress."""
+    print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,162 @@
+"""Print a table: ours beside the paper's, as text, Markdown or LaTeX, with the counts and tests under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from experiments import datasets
+from experiments.significance import sign_test, wilcoxon_test, win_draw_loss
+from experiments.summary import Grid, grid, paper_number
+from experiments.tables.layout import Panel, Table
+
+CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of strings with a title and notes: what every format prints."""
+
+    title: str
+    header: list[str]
+    lines: list[list[str]]
+    notes: list[str]
+
+
+def sheets(table: Table, records: Iterable[dict[str, Any]], *, quick: bool, no_data: set[str]) -> list[Sheet]:
+    """Make one sheet a panel, leaving out columns for which there is neither a result nor a number of the paper."""
+    records = list(records)
+    return [
+        _sheet(table, panel, grid(table, panel, records, quick=quick, no_data=no_data))
+        for panel in table.panels
+    ]
+
+
+def values_matrix(table: Table, cells: Grid, labels: list[str]) -> tuple[list[str], np.ndarray]:
+    """Give the data sets on which all these columns have results, and their means (n_data_sets, n_columns)."""
+    data = list(dict.fromkeys(name for name, _ in cells))
+    complete = [name for name in data if all(cells[name, label].values for label in labels)]
+    return complete, np.array([[cells[name, label].mean for label in labels] for name in complete])
+
+
+def filled_columns(table: Table, panel: Panel, cells: Grid) -> list[str]:
+    """Name the columns that have a result or a number of the paper."""
+    data = list(dict.fromkeys(name for name, _ in cells))
+    return [
+        column.label
+        for column in table.columns
+        if any(cells[name, column.label].values for name in data)
+        or any(cells[name, column.label].reason not in ("", "no data here") for name in data)
+        or any(paper_number(panel, name, column.label) for name in data)
+    ]
+
+
+def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
+    labels = filled_columns(table, panel, cells)
+    data = list(dict.fromkeys(name for name, _ in cells))
+    lines = [[_title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
+    notes = [table.note] if table.note else []
+    notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
+    if panel.higher_is_better and table.axis is None:
+        notes += [note for label in labels if (note := _contest(table, panel, cells, label))]
+    notes += _ensembles(cells, labels)
+    title = f"{table.title}: {panel.title}, ours (paper's)"
+    return Sheet(title, ["", *labels], lines, notes)
+
+
+def _entry(panel: Panel, cells: Grid, data: str, label: str) -> str:
+    ours = cells[data, label].text(panel.digits)
+    paper = paper_number(panel, data, label)
+    if paper is None:
+        return ours or "-"
+    return f"{ours or '-'} ({paper.mean:.{panel.digits}f})"
+
+
+def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:
+    both = [
+        (cells[name, label].mean, number.mean)
+        for name in data
+        if cells[name, label].values and (number := paper_number(panel, name, label))
+    ]
+    if not both or not panel.higher_is_better:
+        return ""
+    differences = np.array([ours - paper for ours, paper in both])
+    return (
+        f"{label}: within {CLOSE} of the paper on {int((abs(differences) <= CLOSE).sum())} of {len(both)} sets, "
+        f"at or above it on {int((differences >= -0.0005).sum())}; mean difference {differences.mean():+.3f}."
+    )
+
+
+def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
+    if label == table.ours or table.ours not in {column for _, column in cells}:
+        return ""
+    names, values = values_matrix(table, cells, [table.ours, label])
+    if len(names) < 2:
+        return ""
+    ours, theirs = values.T
+    record = win_draw_loss(ours, theirs, panel.digits)
+    return (
+        f"{table.ours} against {label}: {record.wins}/{record.draws}/{record.losses} wins/draws/losses on {len(names)} "
+        f"sets, sign test p = {sign_test(record):.3g}, Wilcoxon p = {wilcoxon_test(ours, theirs):.3g}."
+    )
+
+
+def _ensembles(cells: Grid, labels: list[str]) -> list[str]:
+    sizes = {}
+    for label in labels:
+        found = {cell.n_members for (_, column), cell in cells.items() if column == label and cell.n_members}
+        if found:
+            sizes[label] = "-".join(str(size) for size in sorted(found)[:: max(1, len(found) - 1)])
+    if not sizes:
+        return []
+    return [
+        "Members of the ensembles: " + ", ".join(f"{label} {size}" for label, size in sizes.items()) + "."
+    ]
+
+
+def _title(name: str) -> str:
+    known = {**datasets.DETECTION, **datasets.CLUSTERING}
+    return known[name].title if name in known else name
+
+
+def as_text(sheet: Sheet) -> str:
+    widths = [max(map(len, column)) for column in zip(sheet.header, *sheet.lines, strict=True)]
+    rows = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in _all(sheet)
+    ]
+    rule = "-" * len(rows[0])
+    return "\n".join([sheet.title, "", rows[0], rule, *rows[1:], "", *sheet.notes]) + "\n"
+
+
+def as_markdown(sheet: Sheet) -> str:
+    rows = ["| " + " | ".join(cell.replace("\\", "\\\\") for cell in row) + " |" for row in _all(sheet)]
+    rule = "|---" * len(sheet.header) + "|"
+    notes = [f"- {note}" for note in sheet.notes]
+    return "\n".join([f"### {sheet.title}", "", rows[0], rule, *rows[1:], "", *notes]) + "\n"
+
+
+def as_latex(sheet: Sheet) -> str:
+    rows = [" & ".join(map(_latex, row)) + r" \\" for row in _all(sheet)]
+    columns = "l" + "c" * (len(sheet.header) - 1)
+    lines = [
+        r"\begin{table}[htbp]", rf"\caption{{{_latex(sheet.title)}}}", r"\begin{center}", rf"\begin{{tabular}}{{{columns}}}",
+        r"\hline", rows[0], r"\hline", *rows[1:], r"\hline", r"\end{tabular}", r"\end{center}", r"\end{table}",
+    ]  # fmt: skip
+    return "\n".join([*lines, *(f"% {note}" for note in sheet.notes)]) + "\n"
+
+
+FORMATS: dict[str, Callable[[Sheet], str]] = {"text": as_text, "markdown": as_markdown, "latex": as_latex}
+
+
+def _all(sheet: Sheet) -> list[list[str]]:
+    return [sheet.header, *sheet.lines]
+
+
+def _latex(text: str) -> str:
+    escaped = text.replace("\\", r"$\setminus$")
+    for character in "_%&#":
+        escaped = escaped.replace(character, f"\\{character}")
+    return escaped.replace("±", r"$\pm$")

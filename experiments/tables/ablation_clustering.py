@@ -1,0 +1,27 @@
+"""Table 5 and appendix D: what L_rdp and the reconstruction loss give in clustering, and other sources of distances."""
+
+from __future__ import annotations
+
+from experiments import datasets, paper_numbers
+from experiments.tables.layout import QUICK_CLUSTERING, Column, Panel, Table
+
+TABLE = Table(
+    name="ablation_clustering",
+    title="Ablation in clustering",
+    task="clustering",
+    data=tuple(datasets.CLUSTERING),
+    quick_data=QUICK_CLUSTERING,
+    columns=(
+        Column("RDP", "RDP features"),
+        Column("RDP\\L_rdp", "RDP features without L_rdp"),
+        Column("RDP\\L_aux", "RDP features without L_aux"),
+        Column("Org_SS", "RDP features from Org"),
+        Column("SRP_SS", "RDP features from SRP"),
+    ),
+    panels=(
+        Panel("f_score", "macro F-score", paper_numbers.CLUSTERING_ABLATION_F_SCORE),
+        Panel("mapped_nmi", "mapped NMI", paper_numbers.CLUSTERING_ABLATION_NMI),
+        Panel("nmi", "plain NMI"),
+    ),
+    quick_evaluation={"n_kmeans": 3},
+)
