@@ -1,0 +1,90 @@
+"""Rounds of train, score, drop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rdplearn.boosting import BoostingSettings, boost, drop_highest
+from rdplearn.progress import Watch
+from rdplearn.representation import TrainingSettings
+
+
+def settings(**changes) -> BoostingSettings:
+    training = TrainingSettings(50, 32, 0.1, 0.9, 0.1, 0.1, 1.0, changes.pop("novelty_weight", 1.0), "l1")
+    defaults = {
+        "training": training,
+        "n_components": 8,
+        "n_targets": 8,
+        "n_rounds": 3,
+        "filter_fraction": 0.1,
+        "mapping": "leaky",
+        "bandwidth": None,
+        "keep_rounds": False,
+        "engine": "numpy",
+    }
+    return BoostingSettings(**{**defaults, **changes})
+
+
+def run(rows, how, draws=None):
+    draws = np.arange(len(rows)) if draws is None else draws
+    watch = Watch(1, how.n_rounds, how.training.n_steps, visible=False)
+    return boost(0, rows, draws, how, np.random.SeedSequence(0), watch)
+
+
+ROWS = np.random.default_rng(0).random((200, 5), dtype=np.float32)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=60), st.floats(0, 0.49))
+def test_dropping_keeps_the_lowest_scores(scores, fraction):
+    kept, cut = drop_highest(np.arange(len(scores)), np.array(scores), fraction)
+    assert len(kept) == len(scores) - int(fraction * len(scores))
+    dropped = np.delete(np.array(scores), kept)
+    assert np.array(scores)[kept].max() == cut
+    assert np.all(dropped >= cut)
+
+
+def test_each_round_drops_its_share():
+    history = run(ROWS, settings()).history
+    assert [next(r["n_kept"] for r in history if r["round"] == k) for k in range(3)] == [180, 162, 146]
+
+
+def test_each_round_draws_a_new_mapping_and_a_new_representation():
+    rounds = run(ROWS, settings(keep_rounds=True)).rounds
+    assert len(rounds) == 3
+    assert not np.allclose(rounds[0].mapping.weights, rounds[1].mapping.weights)
+    assert not np.allclose(rounds[0].representation.weights, rounds[1].representation.weights)
+
+
+def test_only_the_last_round_is_kept_by_default():
+    last, every = run(ROWS, settings()).rounds, run(ROWS, settings(keep_rounds=True)).rounds
+    assert len(last) == 1
+    assert np.array_equal(last[0].representation.weights, every[-1].representation.weights)
+
+
+def test_rows_drawn_twice_count_twice():
+    history = run(ROWS, settings(n_rounds=1), draws=np.repeat(np.arange(50), 4)).history
+    assert history[0]["n_kept"] == 180
+
+
+def test_boosting_drops_the_planted_rows_first():
+    rows = ROWS.copy()
+    rows[:10] = 5.0
+    kept = run(rows, settings(keep_rounds=True, novelty_weight=0.0))
+    assert kept.rounds[-1].references.shape == (400, 8)
+    # far rows are not among the references: boosting has dropped them
+    far = kept.rounds[-1].representation(rows[:1])
+    assert np.linalg.norm(kept.rounds[-1].references - far, axis=1).min() > 1.0
+
+
+def test_more_columns_than_rows_are_trained_in_their_span():
+    wide = np.random.default_rng(1).random((20, 100), dtype=np.float32)
+    member = run(wide, settings()).rounds[0]
+    assert member.representation.weights.shape == (100, 8)
+
+
+def test_the_novelty_loss_needs_as_many_targets_as_components():
+    with pytest.raises(ValueError, match="5 targets where 'n_components' is 8. Make them equal, or pass novelty_weight=0"):
+        run(ROWS, settings(mapping="identity"))

@@ -1,0 +1,75 @@
+"""Where the line is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import planted_table
+
+from rdplearn import RDPDetector, RDPWarning
+from rdplearn.threshold import (
+    automatic_threshold,
+    continued_tail,
+    false_alarm_threshold,
+    share_threshold,
+    unseen_scores,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def test_a_share_of_rows_lies_above_its_threshold():
+    scores = RNG.random(1000)
+    assert np.mean(scores > share_threshold(scores, 0.03)) == pytest.approx(0.03)
+
+
+def test_the_automatic_threshold_is_the_end_of_the_whisker():
+    scores = np.concatenate([RNG.normal(10, 1, size=1000), [30.0, 40.0]])
+    assert np.sum(scores > automatic_threshold(scores)) in range(2, 14)
+    assert automatic_threshold(np.full(5, 2.0)) == 2.0
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])
+def test_the_false_alarm_rate_is_exact_without_anomalies(rate):
+    shares = []
+    for _ in range(200):
+        calibration, fresh = np.exp(RNG.standard_t(4, size=(2, 2000)))
+        shares.append(np.mean(fresh > false_alarm_threshold(calibration, rate)))
+    assert np.mean(shares) == pytest.approx(rate, rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1])
+def test_anomalies_among_the_calibration_rows_neither_hide_nor_raise_alarms(share):
+    normal, fresh = np.exp(RNG.normal(size=(2, 5000)))
+    anomalies = np.exp(RNG.normal(8.0, 1.0, size=int(share * 5000)))
+    threshold = false_alarm_threshold(np.concatenate([normal, anomalies]), 0.01)
+    assert np.mean(fresh > threshold) <= 0.015
+    assert np.mean(anomalies > threshold) > 0.9
+
+
+def test_the_tail_goes_on_as_an_exponential():
+    scores = np.exp(RNG.exponential(size=200_000))
+    assert np.mean(scores > continued_tail(scores, 0.001)) == pytest.approx(0.001, rel=0.35)
+
+
+def test_too_few_rows_to_calibrate_on_are_said_aloud():
+    with pytest.warns(RDPWarning, match="false_alarm_rate=0.01 needs at least 99 rows to calibrate on and has 20"):
+        false_alarm_threshold(RNG.random(20), 0.01)
+
+
+def test_a_row_is_judged_only_by_members_that_have_not_seen_it():
+    scores = np.array([[1.0, 3.0], [5.0, 7.0], [9.0, 11.0]])
+    seen = np.array([[True, False], [False, False], [True, True]])
+    assert unseen_scores(scores, seen).tolist() == [3.0, 6.0]
+
+
+@pytest.mark.parametrize("n_anomalies", [0, 40])
+def test_fresh_normal_rows_are_reported_at_most_as_often_as_asked(n_anomalies):
+    table, labels = planted_table(4000, n_anomalies=2000)
+    normal = table[~labels]
+    train = np.concatenate([normal[:1000], table[labels][:n_anomalies]])
+    detector = RDPDetector(
+        n_members=10, n_rounds=3, n_steps=150, max_samples=1000, false_alarm_rate=0.05, random_state=0
+    ).fit(train)
+    assert np.mean(detector.predict(normal[1000:]) == -1) <= 0.07
+    assert np.mean(detector.predict(table[labels]) == -1) > 0.9
