@@ -86,5 +86,7 @@ def test_more_columns_than_rows_are_trained_in_their_span():
 
 
 def test_the_novelty_loss_needs_as_many_targets_as_components():
-    with pytest.raises(ValueError, match="5 targets where 'n_components' is 8. Make them equal, or pass novelty_weight=0"):
+    with pytest.raises(
+        ValueError, match=r"5 targets where 'n_components' is 8. Make them equal, or pass novelty_weight=0"
+    ):
         run(ROWS, settings(mapping="identity"))

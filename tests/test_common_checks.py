@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from rdplearn import RDPDetector

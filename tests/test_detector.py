@@ -11,7 +11,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from conftest import SMALL, planted_table
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
@@ -19,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rdplearn import RDPDetector, RDPWarning
+from tests.conftest import SMALL, planted_table
 
 
 def fitted(table, **changes) -> RDPDetector:
@@ -138,10 +138,14 @@ def test_rows_keep_their_scores_in_any_order_and_any_batches(table):
     whole = detector.score_samples(table)
     order = np.random.default_rng(0).permutation(len(table))
     np.testing.assert_allclose(detector.score_samples(table[order]), whole[order], rtol=1e-5)
-    np.testing.assert_allclose(np.concatenate([detector.score_samples(row[None]) for row in table[:20]]), whole[:20], rtol=1e-5)
+    np.testing.assert_allclose(
+        np.concatenate([detector.score_samples(row[None]) for row in table[:20]]), whole[:20], rtol=1e-5
+    )
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda d: pa.table(dict(d))], ids=["pandas", "polars", "arrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, lambda d: pa.table(dict(d))], ids=["pandas", "polars", "arrow"]
+)
 def test_frames_score_as_arrays_do(table, make):
     frame = make({f"c{c}": table[:, c] for c in range(table.shape[1])})
     detector = fitted(frame)
@@ -267,17 +271,32 @@ def test_one_column_is_enough():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"filter_fraction": 0.8}, r"The 'filter_fraction' parameter of RDPDetector must be .*\[0.0, 0.5\).* Got 0.8 instead"),
-        ({"n_members": 0}, r"The 'n_members' parameter of RDPDetector must be an int in the range \[1, inf\). Got 0 instead"),
+        (
+            {"filter_fraction": 0.8},
+            r"The 'filter_fraction' parameter of RDPDetector must be .*\[0.0, 0.5\).* Got 0.8 instead",
+        ),
+        (
+            {"n_members": 0},
+            r"The 'n_members' parameter of RDPDetector must be an int in the range \[1, inf\). Got 0 instead",
+        ),
         ({"dropout": 1.0}, r"The 'dropout' parameter of RDPDetector .* Got 1.0 instead"),
         ({"momentum": 1.0}, r"The 'momentum' parameter of RDPDetector .* Got 1.0 instead"),
         ({"batch_size": 1}, r"The 'batch_size' parameter of RDPDetector .* Got 1 instead"),
-        ({"mapping": "leeky"}, r"The 'mapping' parameter of RDPDetector must be .*'leaky'.* Got 'leeky' instead"),
+        (
+            {"mapping": "leeky"},
+            r"The 'mapping' parameter of RDPDetector must be .*'leaky'.* Got 'leeky' instead",
+        ),
         ({"engine": "cuda"}, r"The 'engine' parameter of RDPDetector must be .* Got 'cuda' instead"),
         ({"contamination": 0.7}, r"The 'contamination' parameter of RDPDetector .* Got 0.7 instead"),
         ({"false_alarm_rate": 0.0}, r"The 'false_alarm_rate' parameter of RDPDetector .* Got 0.0 instead"),
-        ({"distance_weight": 0.0, "novelty_weight": 0.0}, "At least one of .* must be positive. Got 0 for both"),
-        ({"contamination": 0.1, "false_alarm_rate": 0.1}, "set the same threshold. Got 0.1 and 0.1: leave one"),
+        (
+            {"distance_weight": 0.0, "novelty_weight": 0.0},
+            "At least one of .* must be positive. Got 0 for both",
+        ),
+        (
+            {"contamination": 0.1, "false_alarm_rate": 0.1},
+            "set the same threshold. Got 0.1 and 0.1: leave one",
+        ),
         ({"n_targets": 7}, "must equal 'n_components' when the novelty loss is on. Got 7 and 50"),
         (
             {"filter_fraction": 0.49, "n_rounds": 20},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import assert_same_to_rounding
 
 from rdplearn import kernels, losses, random_stream
 from rdplearn.fused_steps import FusedSteps
@@ -13,6 +12,7 @@ from rdplearn.plain_steps import PlainSteps
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
 from rdplearn.training import choose_engine, stretch_length, train
+from tests.conftest import assert_same_to_rounding
 
 N_ROWS, N_COLUMNS, N_UNITS = 300, 20, 16
 
@@ -96,7 +96,12 @@ def test_kernels_agree_with_autograd_over_many_steps(inner_product):
     weight = 1.0 if inner_product == "l1" else 0.01
     how = settings(dropout=0.0, n_steps=300, inner_product=inner_product, distance_weight=weight)
     member = AutogradMember(
-        start.weights, start.bias, mapping.weights, dropout=0.0, inner_product=inner_product, distance_weight=weight
+        start.weights,
+        start.bias,
+        mapping.weights,
+        dropout=0.0,
+        inner_product=inner_product,
+        distance_weight=weight,
     )
     table = torch.from_numpy(rows)
     for row_key, partner_key, _ in random_stream.all_step_keys(5, 0, how.n_steps):
@@ -172,9 +177,7 @@ def test_learning_happens(engine, sparse):
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 def test_distances_are_learned_without_the_novelty_loss(engine):
     rows, targets, phi = problem()
-    after, _ = trained(
-        engine, rows, targets, phi(), settings(n_steps=3000, novelty_weight=0.0, inner_product="plain")
-    )
+    after, _ = trained(engine, rows, targets, phi(), settings(n_steps=3000, novelty_weight=0.0, inner_product="plain"))
     wanted = targets @ targets.T
     before_error = np.mean((phi()(rows) @ phi()(rows).T - wanted) ** 2)
     assert np.mean((after(rows) @ after(rows).T - wanted) ** 2) < 0.2 * before_error

@@ -37,7 +37,14 @@ def test_frames_bring_their_numbers_and_names(make):
 
 @pytest.mark.parametrize(
     "X",
-    [VALUES.astype(np.float32), VALUES.astype(int), VALUES > 3, VALUES.tolist(), VALUES.astype(object), VALUES.astype(str)],
+    [
+        VALUES.astype(np.float32),
+        VALUES.astype(int),
+        VALUES > 3,
+        VALUES.tolist(),
+        VALUES.astype(object),
+        VALUES.astype(str),
+    ],
     ids=["float32", "int", "bool", "list", "object", "digits as text"],
 )
 def test_arrays_of_numbers_are_taken(X):
@@ -76,24 +83,45 @@ def test_a_large_table_is_not_copied():
             pd.DataFrame({"age": [1.0, 2.0], "city": ["Rome", "Oslo"]}),
             r"Column 'city' has text in 2 row\(s\) \(first: row 0, 'Rome'\)\. Turn it into numbers",
         ),
-        (pl.DataFrame({"age": ["1", "2", "n/a"]}), r"Column 'age' has text in 1 row\(s\) \(first: row 2, 'n/a'\)"),
+        (
+            pl.DataFrame({"age": ["1", "2", "n/a"]}),
+            r"Column 'age' has text in 1 row\(s\) \(first: row 2, 'n/a'\)",
+        ),
         (
             pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"])}),
             r"Column 'when' holds Datetime.*, not numbers",
         ),
-        (np.array([[1.0, "x"], [2.0, "y"]], dtype=object), r"Column 1 has text in 2 row\(s\) \(first: row 0, 'x'\)"),
+        (
+            np.array([[1.0, "x"], [2.0, "y"]], dtype=object),
+            r"Column 1 has text in 2 row\(s\) \(first: row 0, 'x'\)",
+        ),
         (
             pd.DataFrame({"a": [1.0, np.nan, np.nan], "b": [1.0, 2.0, np.inf]}),
             r"NaN or infinity: column 'a' in 2 row\(s\) \(first: row 1\) and 1 other column\(s\)\. Fill or drop",
         ),
-        (np.array([[1.0], [np.inf]]), r"NaN or infinity: column 0 in 1 row\(s\) \(first: row 1\)\. Fill or drop"),
+        (
+            np.array([[1.0], [np.inf]]),
+            r"NaN or infinity: column 0 in 1 row\(s\) \(first: row 1\)\. Fill or drop",
+        ),
         (sp.csr_array([[0.0, np.nan]]), r"NaN or infinity: column 1 in 1 row\(s\) \(first: row 0\)"),
         (pl.DataFrame({"a": [1, None]}), r"NaN or infinity: column 'a' in 1 row"),
         (pd.DataFrame(index=[1, 2]), r"2 row\(s\) and no columns"),
         (np.empty((0, 3)), r"Found array with 0 sample\(s\).*minimum of 1 is required"),
         (np.arange(3.0), "Expected 2D array, got 1D array"),
     ],
-    ids=["text", "one text", "dates", "objects", "two columns", "inf", "sparse", "null", "no columns", "no rows", "1-d"],
+    ids=[
+        "text",
+        "one text",
+        "dates",
+        "objects",
+        "two columns",
+        "inf",
+        "sparse",
+        "null",
+        "no columns",
+        "no rows",
+        "1-d",
+    ],
 )
 def test_bad_tables_are_named(X, message):
     with pytest.raises(ValueError, match=message):

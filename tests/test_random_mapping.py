@@ -18,9 +18,7 @@ def unit_rows(n_rows: int, n_columns: int, seed: int = 0) -> np.ndarray:
 
 
 def draw(kind, rows, n_targets=4000, seed=0, bandwidth=None):
-    return draw_mapping(
-        kind, rows, np.arange(rows.shape[0]), n_targets, np.random.default_rng(seed), bandwidth
-    )
+    return draw_mapping(kind, rows, np.arange(rows.shape[0]), n_targets, np.random.default_rng(seed), bandwidth)
 
 
 @pytest.mark.parametrize("kind", ["linear", "sparse"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import assert_same_to_rounding
 
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
 from rdplearn.row_space import row_space
 from rdplearn.training import train
+from tests.conftest import assert_same_to_rounding
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import planted_table
 
 from rdplearn import RDPDetector, RDPWarning
 from rdplearn.threshold import (
@@ -14,6 +13,7 @@ from rdplearn.threshold import (
     share_threshold,
     unseen_scores,
 )
+from tests.conftest import planted_table
 
 RNG = np.random.default_rng(0)
 

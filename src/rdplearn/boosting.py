@@ -84,9 +84,7 @@ def boost(
         mapping = draw_mapping(settings.mapping, rows, kept, settings.n_targets, rng, settings.bandwidth)
         targets = mapping(rows)
         check_targets(targets, settings)
-        trained, records = train_in_span(
-            span, rows, targets, kept, settings, rng, lambda n: watch.advance(number, n)
-        )
+        trained, records = train_in_span(span, rows, targets, kept, settings, rng, lambda n: watch.advance(number, n))
         judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
         kept, cut = drop_highest(kept, score(judge, rows, targets)[kept], settings.filter_fraction)
         member.rounds = [*member.rounds, judge] if settings.keep_rounds else [judge]

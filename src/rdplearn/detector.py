@@ -36,11 +36,11 @@ CALIBRATION_ROWS, HELD_BACK_GROUPS = 10_000, 5
 class RDPDetector(OutlierMixin, BaseEstimator):
     r"""Find anomalies in a table without labels, by predicting random distances (RDP).
 
-    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so that
-    φ's inner products predict those of η (:math:`L_{rdp}`, equation 2) and φ itself predicts η
+    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so
+    that φ's inner products predict those of η (:math:`L_{rdp}`, equation 2) and φ itself predicts η
     (:math:`L_{aux}^{ad}`, equation 4). What is frequent is learned well; a row on which φ and η still disagree is
-    unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged. The defaults
-    are the paper's [1]_.
+    unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged. The defaults are the
+    paper's [1]_.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Scale columns to [0, 1] by their range at fit, or take them as they are.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
-        (upper quartile plus 1.5 interquartile ranges). Tables of more than 100,000 rows are judged by a random sample of that size.
+        (upper quartile plus 1.5 interquartile ranges). Tables of more than 100,000 rows are judged by a random sample
+        of that size.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on up
         to 10,000 rows, a fifth of which is held back from each member; see `rdplearn.threshold`.
@@ -283,8 +284,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self._validate_params()
         if self.distance_weight == 0 and self.novelty_weight == 0:
             raise ValueError(
-                "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for both: "
-                "there would be nothing to learn."
+                "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
+                "both: there would be nothing to learn."
             )
         if self.false_alarm_rate is not None and self.contamination != "auto":
             raise ValueError(
@@ -306,8 +307,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_left < 2:
             raise ValueError(
                 f"The 'filter_fraction' parameter of RDPDetector must leave at least 2 rows for the last round. Got "
-                f"{self.filter_fraction}, which leaves {n_left:.1f} of {n_draws} after {self.n_rounds - 1} rounds: pass "
-                "a smaller fraction, fewer rounds or a larger max_samples."
+                f"{self.filter_fraction}, which leaves {n_left:.1f} of {n_draws} after {self.n_rounds - 1} rounds: "
+                "pass a smaller fraction, fewer rounds or a larger max_samples."
             )
         if self.false_alarm_rate is None:
             return Sampling(n_rows, n_draws, held_back=[]), seed
@@ -341,7 +342,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         scores = score_rows(
             matrix[few], self.view_, lambda rows: ensemble.member_scores(rows).mean(axis=1), self.n_jobs
         )
-        return automatic_threshold(scores) if self.contamination == "auto" else share_threshold(scores, self.contamination)
+        return (
+            automatic_threshold(scores) if self.contamination == "auto" else share_threshold(scores, self.contamination)
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

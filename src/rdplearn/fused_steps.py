@@ -18,7 +18,12 @@ class FusedSteps:
     """Train `representation` in place on `rows`, dense or CSR, a stretch of steps at a time."""
 
     def __init__(
-        self, rows: Rows, targets: Floats, representation: Representation, settings: TrainingSettings, seed: int
+        self,
+        rows: Rows,
+        targets: Floats,
+        representation: Representation,
+        settings: TrainingSettings,
+        seed: int,
     ) -> None:
         self.rows, self.targets, self.phi = rows, np.ascontiguousarray(targets), representation
         self.settings, self.seed = settings, seed

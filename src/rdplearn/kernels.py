@@ -1,8 +1,8 @@
 """The training loop of one member, fused and compiled: dense rows and sparse rows.
 
 Each small function mirrors a formula of `losses.py` or `plain_steps.py`; `train_dense` and `train_sparse` put them
-together so that a whole stretch of steps runs without returning to Python and without the interpreter lock. All arrays are
-float32 and C-contiguous, so each function compiles once, and the result is cached on disk.
+together so that a whole stretch of steps runs without returning to Python and without the interpreter lock. All
+arrays are float32 and C-contiguous, so each function compiles once, and the result is cached on disk.
 
 Sparse rows touch few rows of W. Momentum of the untouched ones is caught up when they are next used (`catch_up`): after
 `d` idle steps plain momentum would have moved ``W -= lr * V * (mu + ... + mu^d)`` and left ``V * mu^d``. That is the
@@ -193,7 +193,9 @@ def descend(weights, momenta, gradient, factor, learning_rate, momentum):
 
 
 @jit
-def train_dense(rows, targets, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates):
+def train_dense(
+    rows, targets, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates
+):
     """Run `len(keys)` steps on dense rows, in place; returns the mean distance and novelty losses.
 
     rows : (n_rows, n_columns); targets : (n_rows, n_targets)
@@ -211,7 +213,11 @@ def train_dense(rows, targets, kept, keys, batch_size, parameters, momenta, loss
     phi = np.empty((batch_size, n_units), np.float32)
     slopes = np.empty_like(phi)
     gradient = np.empty_like(phi)
-    scratch = (np.ones(batch_size, np.float32), np.ones(batch_size, np.float32), np.empty(batch_size, np.float32))
+    scratch = (
+        np.ones(batch_size, np.float32),
+        np.ones(batch_size, np.float32),
+        np.empty(batch_size, np.float32),
+    )
     weight_gradient = np.empty_like(weights)
     bias_gradient = np.empty_like(bias)
     distance_total, novelty_total = 0.0, 0.0
@@ -276,7 +282,7 @@ def columns_in_use(indptr, indices, batch, slot_of, columns):
 
 @jit
 def project_sparse(data, indices, indptr, batch, weights, phi):
-    """phi = rows @ W for sparse rows."""
+    """Phi = rows @ W for sparse rows."""
     for i in range(batch.size):
         for k in range(phi.shape[1]):
             phi[i, k] = np.float32(0.0)
@@ -317,7 +323,11 @@ def train_sparse(
     phi = np.empty((batch_size, n_units), np.float32)
     slopes = np.empty_like(phi)
     gradient = np.empty_like(phi)
-    scratch = (np.ones(batch_size, np.float32), np.ones(batch_size, np.float32), np.empty(batch_size, np.float32))
+    scratch = (
+        np.ones(batch_size, np.float32),
+        np.ones(batch_size, np.float32),
+        np.empty(batch_size, np.float32),
+    )
     slot_of = np.full(n_columns, -1, np.int64)
     columns = np.empty(n_used_most, np.int64)
     weight_gradient = np.empty((n_used_most, n_units), np.float32)
@@ -346,7 +356,14 @@ def train_sparse(
         factor = clip_factor(squared, max_norm)
         for slot in range(n_used):
             column = columns[slot]
-            descend(weights[column], weight_momenta[column], weight_gradient[slot], factor, learning_rate, momentum)
+            descend(
+                weights[column],
+                weight_momenta[column],
+                weight_gradient[slot],
+                factor,
+                learning_rate,
+                momentum,
+            )
             slot_of[column] = -1
         descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
         distance_total += distance

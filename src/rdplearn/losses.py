@@ -11,9 +11,9 @@ For a batch of rows with representation :math:`\phi_i` (learned) and random targ
     L_{aux}^{ad} = \frac{1}{B K} \sum_i \| \phi_i - \eta_i \|^2
     \qquad (\text{equation 4})
 
-The authors' code divides every vector by its L1 norm before taking the inner products of :math:`L_{rdp}`; `l1_normalise`
-and `l1_normalise_gradient` are that variant. These few lines are the oracle of `kernels.py` and, for small jobs, the
-engine itself.
+The authors' code divides every vector by its L1 norm before taking the inner products of :math:`L_{rdp}`;
+`l1_normalise` and `l1_normalise_gradient` are that variant. These few lines are the oracle of `kernels.py` and, for
+small jobs, the engine itself.
 """
 
 from __future__ import annotations

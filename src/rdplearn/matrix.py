@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from rdplearn.errors import TableError
 
-Matrix = npt.NDArray[Any] | sp.csr_array
+Matrix: TypeAlias = Any  # (n_rows, n_columns): a NumPy array of any numeric type, or a CSR array, which has no types
 
 ROWS_AT_ONCE = 2**16
 

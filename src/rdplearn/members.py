@@ -1,4 +1,4 @@
-"""All members of an ensemble: each one's rows and seed, threads or another joblib backend, and what they become together."""
+"""All members of an ensemble: each one's rows and seed, where it is trained, and what they become together."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ def train_members(
 
     trained: list[BoostedMember] = []
     ensembles: list[Ensemble] = []
-    with Watch(n_members, settings.n_rounds, settings.training.n_steps, visible=verbose) as watch, one_blas_thread():
+    with (
+        Watch(n_members, settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
+        one_blas_thread(),
+    ):
         for member in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch)):
             watch.finish(member.number)
             ensembles = ensembles or [Ensemble(n_members, example) for example in member.rounds]

@@ -20,7 +20,12 @@ class PlainSteps:
     """Train `representation` in place on `rows`, a stretch of steps at a time."""
 
     def __init__(
-        self, rows: Rows, targets: Floats, representation: Representation, settings: TrainingSettings, seed: int
+        self,
+        rows: Rows,
+        targets: Floats,
+        representation: Representation,
+        settings: TrainingSettings,
+        seed: int,
     ) -> None:
         self.rows, self.targets, self.phi = rows, targets, representation
         self.settings, self.seed = settings, seed
@@ -34,9 +39,7 @@ class PlainSteps:
         distance, novelty = np.mean(taken, axis=0)
         return Losses(float(distance), float(novelty))
 
-    def step(
-        self, kept: Ints, row_key: np.uint32, partner_key: np.uint32, drop_key: np.uint32
-    ) -> tuple[float, float]:
+    def step(self, kept: Ints, row_key: np.uint32, partner_key: np.uint32, drop_key: np.uint32) -> tuple[float, float]:
         """Draw a batch, go forward, go backward, descend."""
         settings, batch_size = self.settings, self.settings.batch_size
         batch = kept[random_stream.below(random_stream.words(row_key, batch_size), len(kept))]
@@ -74,9 +77,7 @@ class PlainSteps:
         """Leave the representation as it is: plain momentum owes nothing."""
 
 
-def weighted_losses(
-    phi: Floats, eta: Floats, shift: int, settings: TrainingSettings
-) -> tuple[float, float, Floats]:
+def weighted_losses(phi: Floats, eta: Floats, shift: int, settings: TrainingSettings) -> tuple[float, float, Floats]:
     """Both losses of a batch, and the gradient of their weighted sum with respect to φ."""
     distance, novelty = 0.0, 0.0
     gradient = np.zeros_like(phi)
@@ -85,9 +86,7 @@ def weighted_losses(
         gradient += settings.novelty_weight * pull
     if settings.distance_weight > 0:
         distance_loss = (
-            losses.l1_distance_prediction_loss
-            if settings.inner_product == "l1"
-            else losses.distance_prediction_loss
+            losses.l1_distance_prediction_loss if settings.inner_product == "l1" else losses.distance_prediction_loss
         )
         distance, pull = distance_loss(phi, eta, shift)
         gradient += settings.distance_weight * pull

@@ -1,20 +1,20 @@
 """Showing long work, and ending it.
 
-Members report to a `Watch` after every stretch of steps. It draws a progress bar on stderr if asked to, and when the caller
-has been interrupted it makes the members that still run on other threads stop at their next report.
+Members report to a `Watch` after every stretch of steps. It draws a progress bar on stderr if asked to, and when the
+caller has been interrupted it makes the members that still run on other threads stop at their next report.
 """
 
 from __future__ import annotations
 
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Raised inside a member whose result nobody waits for any more."""
 
 
@@ -57,9 +57,9 @@ class Watch:
             self._bar.stop()
 
     def advance(self, member: int, n_steps: int) -> None:
-        """Report steps just taken; raises `Stopped` when the work has been called off."""
+        """Report steps just taken; raises `StoppedError` when the work has been called off."""
         if self.stopping:
-            raise Stopped
+            raise StoppedError
         with self._lock:
             self.steps_of_member[member] += n_steps
             self._draw()
@@ -74,7 +74,7 @@ class Watch:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=sum(self.steps_of_member), **self._counts())
 
-    def _counts(self) -> dict[str, str]:
+    def _counts(self) -> dict[str, Any]:
         members = sum(steps >= self.n_rounds * self.n_steps for steps in self.steps_of_member)
         rounds = sum(steps // self.n_steps for steps in self.steps_of_member)
         return {

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from rdplearn.errors import TableError
 
 Floats = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.float32] | sp.csr_array
+Rows: TypeAlias = Any  # (n_rows, n_columns) in float32: a NumPy array, or a CSR array, which has no types
 
 MAPPING_NAMES = ("leaky", "linear", "sparse", "fourier", "identity")
 MAPPING_SLOPE = 0.25

@@ -1,8 +1,8 @@
 """Random numbers that depend only on a key and a position, never on who asks first.
 
 Training needs random batches, partners and dropout masks. If they came from a generator with a hidden state, the
-result would depend on the order of execution, and the NumPy and the Numba engine could not be compared. Here every number
-is a hash of (key, position): any engine, on any thread, in any chunk of the work, finds the same one.
+result would depend on the order of execution, and the NumPy and the Numba engine could not be compared. Here every
+number is a hash of (key, position): any engine, on any thread, in any chunk of the work, finds the same one.
 
 `scramble` is the finaliser of MurmurHash3 on 32-bit words. It is written so that the same source runs on NumPy arrays
 and, compiled, on scalars (`kernels.py`), which is why every product is wrapped back to 32 bits by hand.
@@ -10,10 +10,12 @@ and, compiled, on scalars (`kernels.py`), which is why every product is wrapped 
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
-UInts = npt.NDArray[np.uint32]
+UInts: TypeAlias = Any  # an array of np.uint32, or one of them
 
 GOLDEN = np.uint32(0x9E3779B9)
 # What a number is drawn for. Each purpose has its own stream, so that changing one leaves the others as they were.

@@ -1,7 +1,7 @@
 r"""The representation :math:`\phi(x) = \max(z, 0.2 z)` with :math:`z = xW + b`: what is learned, and how.
 
-W starts from :math:`N(0, 2/D)`, drawn independently of the random mapping (were they equal, every loss would be zero and
-nothing would be learned), and b from zero.
+W starts from :math:`N(0, 2/D)`, drawn independently of the random mapping (were they equal, every loss would be zero
+and nothing would be learned), and b from zero.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""Anomaly scores: how badly the learned representation agrees with the random one.
 
-With the novelty loss, a row's score is the mean squared residual :math:`\frac{1}{K} \|\phi(x) - \eta(x)\|^2`. Without it φ
-and η need not agree, and a row is scored by its mean distance, in φ's space, to the nearest row of small random subsamples
-of the rows that boosting kept.
+With the novelty loss, a row's score is the mean squared residual :math:`\frac{1}{K} \|\phi(x) - \eta(x)\|^2`. Without
+it φ and η need not agree, and a row is scored by its mean distance, in φ's space, to the nearest row of small random
+subsamples of the rows that boosting kept.
 
 All members are scored by one product of a block of rows with their weights side by side; cost is linear in the rows and
 memory bounded by the block. A row's score does not depend on the others in its block but for the rounding of single

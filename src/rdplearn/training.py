@@ -52,9 +52,7 @@ def train(
     for first_step in range(0, settings.n_steps, stretch):
         n_steps = min(stretch, settings.n_steps - first_step)
         losses = steps.run(kept, first_step, n_steps)
-        records.append(
-            {"step": first_step + n_steps, "distance_loss": losses.distance, "novelty_loss": losses.novelty}
-        )
+        records.append({"step": first_step + n_steps, "distance_loss": losses.distance, "novelty_loss": losses.novelty})
         after_stretch(n_steps)
     steps.finish()
     return records
@@ -93,7 +91,11 @@ def stretch_length(rows: Rows, representation: Representation, settings: Trainin
 
 
 def choose_engine(
-    engine: Literal["auto", "numba", "numpy"], n_all_steps: int, rows: Rows, n_components: int, batch_size: int
+    engine: Literal["auto", "numba", "numpy"],
+    n_all_steps: int,
+    rows: Rows,
+    n_components: int,
+    batch_size: int,
 ) -> EngineName:
     """Take the plain formulas where they would finish before a compiler has even started.
 

@@ -1,13 +1,15 @@
 """Views of the columns: what a member sees of a table.
 
 So far there is the paper's: every column scaled to [0, 1] by its smallest and largest value at fit. A column that is
-mostly zero and has negative values keeps its zero and is divided by its largest magnitude instead, so that a sparse table
-stays sparse. The rule looks at the values alone: sparse and dense tables with the same content are scaled alike.
+mostly zero and has negative values keeps its zero and is divided by its largest magnitude instead, so that a sparse
+table stays sparse. The rule looks at the values alone: sparse and dense tables with the same content are scaled
+alike.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +40,7 @@ class MinMaxView:
         """Scale a block of rows."""
         return self._sparse(block) if sp.issparse(block) else self._dense(block)
 
-    def _dense(self, block: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
+    def _dense(self, block: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         with np.errstate(over="ignore"):  # infinity is as far as FARTHEST
             scaled = np.subtract(block, self.low, dtype=np.float64)
             scaled /= self.width

@@ -1,0 +1,29 @@
+"""`python -m benchmarks NAME...`, or `all`: measure, print, write to benchmarks/results."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import engine
+from benchmarks.measuring import record, show
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks."""
+    chosen = list(engine.ALL) if names == ["all"] else names
+    unknown = [name for name in chosen if name not in engine.ALL]
+    if unknown or not chosen:
+        print(
+            f"Benchmarks are: all, {', '.join(engine.ALL)}. Got {' '.join(names) or 'nothing'} instead.",
+            file=sys.stderr,
+        )
+        return 2
+    for name in chosen:
+        rows = engine.ALL[name]()
+        show(name, rows)
+        record(name, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
