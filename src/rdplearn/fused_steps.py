@@ -27,6 +27,9 @@ class FusedSteps:
     ) -> None:
         self.rows, self.targets, self.phi = rows, np.ascontiguousarray(targets), representation
         self.settings, self.seed = settings, seed
+        self.target_scale = np.ones(len(targets), dtype=np.float32)
+        if settings.inner_product == "l1":
+            kernels.inverse_l1_norms(self.targets, self.target_scale)
         self.momenta = (np.zeros_like(representation.weights), np.zeros_like(representation.bias))
         self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
         self.lazy = LazyMomentum(rows, settings) if sp.issparse(rows) else None
@@ -37,6 +40,7 @@ class FusedSteps:
         settings = self.settings
         common = (
             self.targets,
+            self.target_scale,
             kept,
             random_stream.all_step_keys(self.seed, first_step, n_steps),
             settings.batch_size,

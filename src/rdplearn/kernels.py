@@ -75,6 +75,12 @@ def gather(rows, batch, batch_rows):
 
 
 @jit
+def gather_numbers(numbers, batch, batch_numbers):
+    for i in range(batch.size):
+        batch_numbers[i] = numbers[batch[i]]
+
+
+@jit
 def dot(left, right):
     total = np.float32(0.0)
     for k in range(left.size):
@@ -93,47 +99,25 @@ def inverse_l1_norms(vectors, inverse):
 
 
 @jit
-def pair_errors(phi, phi_scale, targets, target_scale, shift, errors):
-    """Error of every predicted inner product; returns the mean of their squares."""
+def pair_errors(phi, phi_scale, targets, target_scale, shift, products, errors):
+    """Error of every predicted inner product; returns the mean of their squares.
+
+    products : takes the inner product of every row's φ with its partner's, before scaling
+    """
     n_rows = errors.size
     total = np.float32(0.0)
     for i in range(n_rows):
         j = i + shift if i + shift < n_rows else i + shift - n_rows
-        predicted = dot(phi[i], phi[j]) * phi_scale[i] * phi_scale[j]
+        products[i] = dot(phi[i], phi[j])
         wanted = dot(targets[i], targets[j]) * target_scale[i] * target_scale[j]
-        errors[i] = predicted - wanted
+        errors[i] = products[i] * phi_scale[i] * phi_scale[j] - wanted
         total += errors[i] * errors[i]
     return total / np.float32(n_rows)
 
 
 @jit
-def add_distance_gradient(gradient, phi, phi_scale, errors, shift, weight, through_norm):
-    """Add the gradient of the distance prediction loss with respect to `phi`.
-
-    Row i takes part in two pairs: its own (partner i + shift) and the one whose partner it is (i - shift). With
-    `through_norm` the vectors were divided by their L1 norm and the gradient is carried back through that.
-    """
-    n_rows, n_units = phi.shape
-    scale = np.float32(2.0) * weight / np.float32(n_rows)
-    for i in range(n_rows):
-        after = i + shift if i + shift < n_rows else i + shift - n_rows
-        before = i - shift if i >= shift else i - shift + n_rows
-        own = scale * errors[i] * phi_scale[after]
-        other = scale * errors[before] * phi_scale[before]
-        if through_norm:
-            along = (own * dot(phi[after], phi[i]) + other * dot(phi[before], phi[i])) * phi_scale[i]
-            for k in range(n_units):
-                pull = own * phi[after, k] + other * phi[before, k]
-                sign = np.float32(phi[i, k] > 0) - np.float32(phi[i, k] < 0)
-                gradient[i, k] += (pull - sign * along) * phi_scale[i]
-        else:
-            for k in range(n_units):
-                gradient[i, k] += own * phi[after, k] + other * phi[before, k]
-
-
-@jit
 def set_novelty_gradient(gradient, phi, targets, weight):
-    """Overwrite `gradient` with that of the novelty loss; returns the loss."""
+    """Overwrite `gradient` with that of the novelty loss with respect to `phi`; returns the loss."""
     n_rows, n_units = phi.shape
     scale = np.float32(2.0) * weight / np.float32(n_rows * n_units)
     total = np.float32(0.0)
@@ -146,11 +130,46 @@ def set_novelty_gradient(gradient, phi, targets, weight):
 
 
 @jit
-def loss_gradient(phi, slopes, targets, shift, loss_weights, through_norm, scratch, gradient, bias_gradient):
-    """Gradient of all losses with respect to φ's output before activation; returns the two losses."""
+def finish_gradient(gradient, phi, slopes, phi_scale, products, errors, shift, weight, through_norm, bias_gradient):
+    """Add the gradient of the distance prediction loss, and carry all of it back through φ's activation, in place.
+
+    Row i takes part in two pairs: its own (partner i + shift) and the one whose partner it is (i - shift). With
+    `through_norm` the vectors were divided by their L1 norm, and the gradient goes back through that as well.
+    """
+    n_rows, n_units = phi.shape
+    scale = np.float32(2.0) * weight / np.float32(n_rows)
+    bias_gradient[:] = np.float32(0.0)
+    for i in range(n_rows):
+        after = i + shift if i + shift < n_rows else i + shift - n_rows
+        before = i - shift if i >= shift else i - shift + n_rows
+        own = scale * errors[i] * phi_scale[after] * phi_scale[i]
+        other = scale * errors[before] * phi_scale[before] * phi_scale[i]
+        along = (own * products[i] + other * products[before]) * phi_scale[i] if through_norm else np.float32(0.0)
+        for k in range(n_units):
+            signed = along if phi[i, k] > 0 else -along if phi[i, k] < 0 else np.float32(0.0)
+            total = (gradient[i, k] + own * phi[after, k] + other * phi[before, k] - signed) * slopes[i, k]
+            gradient[i, k] = total
+            bias_gradient[k] += total
+
+
+@jit
+def pair_scratch(batch_size):
+    """Room for 1 / L1 norm of φ, the inner products of pairs, and their errors."""
+    zeros = np.zeros(batch_size, np.float32)
+    return np.ones(batch_size, np.float32), zeros, zeros.copy()
+
+
+@jit
+def loss_gradient(
+    phi, slopes, targets, target_scale, shift, loss_weights, through_norm, scratch, gradient, bias_gradient
+):
+    """Gradient of all losses with respect to φ's output before activation; returns the two losses.
+
+    target_scale : 1 / L1 norm of each target, or ones
+    """
     distance_weight, novelty_weight = loss_weights
-    phi_scale, target_scale, errors = scratch
-    novelty, distance = np.float32(0.0), np.float32(0.0)
+    phi_scale, products, errors = scratch
+    distance, novelty = np.float32(0.0), np.float32(0.0)
     if novelty_weight > 0:
         novelty = set_novelty_gradient(gradient, phi, targets, novelty_weight)
     else:
@@ -158,14 +177,10 @@ def loss_gradient(phi, slopes, targets, shift, loss_weights, through_norm, scrat
     if distance_weight > 0:
         if through_norm:
             inverse_l1_norms(phi, phi_scale)
-            inverse_l1_norms(targets, target_scale)
-        distance = pair_errors(phi, phi_scale, targets, target_scale, shift, errors)
-        add_distance_gradient(gradient, phi, phi_scale, errors, shift, distance_weight, through_norm)
-    bias_gradient[:] = np.float32(0.0)
-    for i in range(phi.shape[0]):
-        for k in range(phi.shape[1]):
-            gradient[i, k] *= slopes[i, k]
-            bias_gradient[k] += gradient[i, k]
+        distance = pair_errors(phi, phi_scale, targets, target_scale, shift, products, errors)
+    finish_gradient(
+        gradient, phi, slopes, phi_scale, products, errors, shift, distance_weight, through_norm, bias_gradient
+    )
     return distance, novelty
 
 
@@ -194,11 +209,22 @@ def descend(weights, momenta, gradient, factor, learning_rate, momentum):
 
 @jit
 def train_dense(
-    rows, targets, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates
+    rows,
+    targets,
+    target_scale,
+    kept,
+    keys,
+    batch_size,
+    parameters,
+    momenta,
+    loss_weights,
+    through_norm,
+    drop_limit,
+    rates,
 ):
     """Run `len(keys)` steps on dense rows, in place; returns the mean distance and novelty losses.
 
-    rows : (n_rows, n_columns); targets : (n_rows, n_targets)
+    rows : (n_rows, n_columns); targets : (n_rows, n_targets); target_scale : 1 / L1 norm of each, or ones
     kept : the rows that may be drawn; keys : (n_steps, 3), for rows, partner, dropout
     parameters, momenta : pairs of W (n_columns, n_components) and b (n_components,)
     loss_weights : distance, novelty; rates : learning rate, momentum, largest gradient norm
@@ -210,14 +236,11 @@ def train_dense(
     batch = np.empty(batch_size, np.int64)
     batch_rows = np.empty((batch_size, n_columns), np.float32)
     batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
+    batch_scale = np.empty(batch_size, np.float32)
     phi = np.empty((batch_size, n_units), np.float32)
     slopes = np.empty_like(phi)
     gradient = np.empty_like(phi)
-    scratch = (
-        np.ones(batch_size, np.float32),
-        np.ones(batch_size, np.float32),
-        np.empty(batch_size, np.float32),
-    )
+    scratch = pair_scratch(batch_size)
     weight_gradient = np.empty_like(weights)
     bias_gradient = np.empty_like(bias)
     distance_total, novelty_total = 0.0, 0.0
@@ -225,11 +248,21 @@ def train_dense(
         draw_batch(keys[step, 0], kept, batch)
         gather(rows, batch, batch_rows)
         gather(targets, batch, batch_targets)
+        gather_numbers(target_scale, batch, batch_scale)
         np.dot(batch_rows, weights, phi)
         activate(phi, slopes, bias, keys[step, 2], drop_limit)
         shift = draw_shift(keys[step, 1], batch_size)
         distance, novelty = loss_gradient(
-            phi, slopes, batch_targets, shift, loss_weights, through_norm, scratch, gradient, bias_gradient
+            phi,
+            slopes,
+            batch_targets,
+            batch_scale,
+            shift,
+            loss_weights,
+            through_norm,
+            scratch,
+            gradient,
+            bias_gradient,
         )
         np.dot(batch_rows.T, gradient, weight_gradient)
         factor = clip_factor(squared_norm(weight_gradient) + dot(bias_gradient, bias_gradient), max_norm)
@@ -305,7 +338,7 @@ def sparse_weight_gradient(data, indices, indptr, batch, slot_of, gradient, weig
 @jit
 def train_sparse(
     data, indices, indptr, n_used_most, last_used, first_step, decay,
-    targets, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates,
+    targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates,
 ):  # fmt: skip
     """Run `len(keys)` steps on CSR rows, in place; returns the mean distance and novelty losses.
 
@@ -320,14 +353,11 @@ def train_sparse(
     n_columns, n_units = weights.shape
     batch = np.empty(batch_size, np.int64)
     batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
+    batch_scale = np.empty(batch_size, np.float32)
     phi = np.empty((batch_size, n_units), np.float32)
     slopes = np.empty_like(phi)
     gradient = np.empty_like(phi)
-    scratch = (
-        np.ones(batch_size, np.float32),
-        np.ones(batch_size, np.float32),
-        np.empty(batch_size, np.float32),
-    )
+    scratch = pair_scratch(batch_size)
     slot_of = np.full(n_columns, -1, np.int64)
     columns = np.empty(n_used_most, np.int64)
     weight_gradient = np.empty((n_used_most, n_units), np.float32)
@@ -337,6 +367,7 @@ def train_sparse(
         step = first_step + offset
         draw_batch(keys[offset, 0], kept, batch)
         gather(targets, batch, batch_targets)
+        gather_numbers(target_scale, batch, batch_scale)
         n_used = columns_in_use(indptr, indices, batch, slot_of, columns)
         for slot in range(n_used):
             column = columns[slot]
@@ -348,7 +379,16 @@ def train_sparse(
         activate(phi, slopes, bias, keys[offset, 2], drop_limit)
         shift = draw_shift(keys[offset, 1], batch_size)
         distance, novelty = loss_gradient(
-            phi, slopes, batch_targets, shift, loss_weights, through_norm, scratch, gradient, bias_gradient
+            phi,
+            slopes,
+            batch_targets,
+            batch_scale,
+            shift,
+            loss_weights,
+            through_norm,
+            scratch,
+            gradient,
+            bias_gradient,
         )
         weight_gradient[:n_used] = np.float32(0.0)
         sparse_weight_gradient(data, indices, indptr, batch, slot_of, gradient, weight_gradient)
