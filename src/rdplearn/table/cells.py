@@ -1,7 +1,8 @@
-"""What the cells of a column say: texts read as numbers, truth values, dates and times of day, a whole array at once.
+"""What the cells of a column say: texts read as numbers, truth values, dates and times of day.
 
-A cell is *missing* when it is null, NaN, empty, or one of the markers of `TextRules`. Readers give NaN both for missing
-cells and for texts that do not say such a thing; `is_missing` tells the two apart.
+A cell is *missing* when it is null, NaN, empty, or one of the markers of `TextRules`. `clean_cells` brings a column of
+any Arrow type to one of a few, with blanks stripped and missing cells null; the readers below it take such *clean*
+arrays, whole, and give NaN for cells that are missing or do not say such a thing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rdplearn.errors import TableError
+from rdplearn.table.wording import as_option, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,12 +33,17 @@ CLOCK = (
 )
 TIME_OF_DAY = f"^{CLOCK}$"
 YEAR_FIRST = rf"^(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})(?:[T ,]+{CLOCK})?$"
-YEAR_LAST = rf"^(?P<first>\d{{1,2}})(?P<mark>[-/.])(?P<second_part>\d{{1,2}})[-/.](?P<year>\d{{4}})(?:[T ,]+{CLOCK})?$"
+YEAR_LAST = (
+    r"^(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_part>\d{1,2})[-/.](?P<year>\d{4})" rf"(?:[T ,]+{CLOCK})?$"
+)
 DAY_THEN_MONTH_NAME = (
     rf"^(?:[A-Za-z]{{3,9}},? )?(?P<day>\d{{1,2}})[ -](?P<month>[A-Za-z]{{3,9}})\.?[ ,-]+(?P<year>\d{{4}})"
     rf"(?:[T ,]+{CLOCK})?$"
 )
-MONTH_NAME_THEN_DAY = rf"^(?:[A-Za-z]{{3,9}},? )?(?P<month>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}})(?:[T ,]+{CLOCK})?$"
+MONTH_NAME_THEN_DAY = (
+    r"^(?:[A-Za-z]{3,9},? )?(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"
+    rf"(?:[T ,]+{CLOCK})?$"
+)
 
 
 @dataclass(frozen=True)
@@ -92,8 +99,8 @@ def is_text(array: pa.Array) -> bool:
     return bool(types.is_string(array.type) or types.is_large_string(array.type))
 
 
-def plain_array(array: pa.Array, column: str, table: str) -> pa.Array:
-    """Bring a column of any Arrow type to one of: string, double, bool, timestamp, time64, null, dictionary of string.
+def clean_cells(array: pa.Array, rules: TextRules, column: str, table: str) -> pa.Array:
+    """Bring a column to string, double, bool, timestamp, time64, null, or a dictionary of strings; missing is null.
 
     Dictionaries stay dictionaries: whoever made one declared the column to be a category.
     """
@@ -101,50 +108,59 @@ def plain_array(array: pa.Array, column: str, table: str) -> pa.Array:
     import pyarrow.compute as pc
     import pyarrow.types as types
 
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
     kind = array.type
     try:
         if types.is_dictionary(kind):
-            words = plain_array(array.dictionary, column, table)
-            return pa.DictionaryArray.from_arrays(array.indices, words_of(words))
+            decoded = array.cast(kind.value_type)
+            return words_of(clean_cells(decoded, rules, column, table)).dictionary_encode()
         if types.is_boolean(kind) or types.is_null(kind):
             return array
         if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-            return pc.cast(array, pa.float64(), safe=False)
+            floats = pc.cast(array, pa.float64(), safe=False)
+            return pc.if_else(pc.is_nan(floats), pa.scalar(None, floats.type), floats)
         if types.is_timestamp(kind) or types.is_date(kind):
-            return pc.cast(
-                array, pa.timestamp("us", kind.tz if types.is_timestamp(kind) else None), safe=False
-            )
+            zone = kind.tz if types.is_timestamp(kind) else None
+            return pc.cast(array, pa.timestamp("us", zone), safe=False)
         if types.is_time(kind):
             return pc.cast(array, pa.time64("us"), safe=False)
         if types.is_duration(kind):
-            return pc.divide(
-                pc.cast(pc.cast(array, pa.duration("us"), safe=False), pa.int64()).cast(pa.float64()), 1e6
-            )
+            microseconds = pc.cast(array, pa.duration("us"), safe=False).cast(pa.int64())
+            return pc.divide(microseconds.cast(pa.float64()), 1e6)
         if not types.is_nested(kind):
-            return pc.cast(array, pa.string())
+            return clean_texts(pc.cast(array, pa.string()), rules)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
     raise TableError(
-        f"Column {column!r} of {table} holds {kind} values, which are no number, text or date. Pass --ignore {column}."
+        f"Column {shown(column)} of {table} holds {str(kind)[:60]} values, which are no number, text or date. "
+        f"Pass --ignore {as_option(column)}."
     )
 
 
+def clean_texts(texts: pa.Array, rules: TextRules) -> pa.Array:
+    """Strip blanks from texts and make missing markers null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(texts)
+    markers = pa.array(sorted({*MISSING_MARKERS, *rules.missing}), trimmed.type)
+    marked = pc.is_in(trimmed, value_set=markers)
+    if not pc.any(marked).as_py():
+        return trimmed
+    return pc.if_else(marked, pa.scalar(None, trimmed.type), trimmed)
+
+
 def words_of(array: pa.Array) -> pa.Array:
-    """Write any plain array as text; whole numbers without a decimal point, so that 1.0 and 1 are one category."""
+    """Write a clean array as text; whole numbers without a decimal point, so that 1.0 and 1 are one category."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as types
 
-    if types.is_dictionary(array.type):
-        return array.cast(array.type.value_type)
+    if is_text(array):
+        return array
     if types.is_floating(array.type):
-        missing = pc.fill_null(pc.is_nan(array), True)
-        return pc.if_else(
-            missing, pa.scalar(None, pa.string()), pa.array(number_words(as_floats(array)), pa.string())
-        )
-    return array if is_text(array) else pc.cast(array, pa.string())
+        words = pa.array(number_words(as_floats(array)), pa.string())
+        return pc.if_else(array.is_null(), pa.scalar(None, words.type), words)
+    return array.cast(pa.string())
 
 
 def number_words(values: NDArray[np.float64]) -> list[str]:
@@ -162,38 +178,13 @@ def as_floats(array: pa.Array) -> NDArray[np.float64]:
     return floats
 
 
-def clean_texts(texts: pa.Array, rules: TextRules) -> pa.Array:
-    """Strip blanks from texts and make missing markers null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    trimmed = pc.utf8_trim_whitespace(texts)
-    markers = pa.array(sorted({*MISSING_MARKERS, *rules.missing}), trimmed.type)
-    return pc.if_else(pc.is_in(trimmed, value_set=markers), pa.scalar(None, trimmed.type), trimmed)
-
-
-def is_missing(array: pa.Array, rules: TextRules) -> NDArray[np.bool_]:
-    """Which cells of a plain array hold nothing."""
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
-    if types.is_dictionary(array.type):
-        array = words_of(array)
-    if is_text(array):
-        array = clean_texts(array, rules)
-    missing: NDArray[np.bool_] = pc.is_null(array, nan_is_null=types.is_floating(array.type)).to_numpy(
-        zero_copy_only=False
-    )
-    return missing
-
-
 def read_numbers(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-    """Read a plain array as numbers; NaN for cells that are missing or say no number.
+    """Read a clean array as numbers.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_numbers(pa.array(["12", " 1e3 ", "", "twelve"]), TextRules()).tolist()
+    >>> read_numbers(pa.array(["12", "1e3", None, "twelve"]), TextRules()).tolist()
     [12.0, 1000.0, nan, nan]
     """
     import pyarrow as pa
@@ -204,7 +195,7 @@ def read_numbers(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
         return as_floats(array)
     if types.is_temporal(array.type):
         return np.full(len(array), np.nan)
-    texts = clean_texts(words_of(array), rules)
+    texts = words_of(array)
     if rules.thousands is not None:
         mark, decimal = f"\\x{{{ord(rules.thousands):x}}}", f"\\{rules.decimal}"
         grouped = pc.match_substring_regex(texts, rf"^[+-]?\d{{1,3}}({mark}\d{{3}})+({decimal}\d*)?$")
@@ -212,17 +203,23 @@ def read_numbers(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
     if rules.decimal == ",":
         # A point is no decimal mark here: 1.5 must not quietly become a number beside 1,5.
         texts = pc.if_else(pc.match_substring(texts, "."), "no number", pc.replace_substring(texts, ",", "."))
+    try:
+        values = as_floats(pc.cast(texts, pa.float64()))
+        if int(np.isnan(values).sum()) == texts.null_count:
+            return values
+    except pa.ArrowInvalid:
+        pass  # some of them are no numbers: find out which
     numeric = pc.match_substring_regex(texts, PLAIN_NUMBER)
     return as_floats(pc.cast(pc.if_else(numeric, texts, pa.scalar(None, texts.type)), pa.float64()))
 
 
 def read_booleans(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-    """Read a plain array as truth values: 1, 0, or NaN.
+    """Read a clean array as truth values, 1 or 0.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_booleans(pa.array(["yes", "FALSE", "", "perhaps"]), TextRules()).tolist()
+    >>> read_booleans(pa.array(["yes", "FALSE", None, "perhaps"]), TextRules()).tolist()
     [1.0, 0.0, nan, nan]
     """
     import pyarrow as pa
@@ -230,7 +227,7 @@ def read_booleans(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
     import pyarrow.types as types
 
     if is_text(array) or types.is_dictionary(array.type):
-        lowered = pc.utf8_lower(clean_texts(words_of(array), rules))
+        lowered = pc.utf8_lower(words_of(array))
         true = pc.is_in(lowered, value_set=pa.array([*TRUE_WORDS, "1", "1.0"], lowered.type))
         false = pc.is_in(lowered, value_set=pa.array([*FALSE_WORDS, "0", "0.0"], lowered.type))
         return np.where(np.asarray(true), 1.0, np.where(np.asarray(false), 0.0, np.nan))
@@ -238,16 +235,17 @@ def read_booleans(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
     return np.where((values == 0) | (values == 1), values, np.nan)
 
 
-def read_times(array: pa.Array, rules: TextRules, day_first: bool) -> NDArray[np.float64]:
-    """Read a plain array as moments, in seconds since 1970 (UTC); NaN for cells that say no date.
+def read_moments(array: pa.Array, day_first: bool) -> NDArray[np.float64]:
+    """Read a clean array as moments, in seconds since 1970 (UTC).
 
-    Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31 Jan 2024, January 31, 2024, each
+    Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31 Jan 2024, January 31, 2024,
     with or without a time of day (24 hours or am/pm) and a zone.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_times(pa.array(["1970-01-02", "02/01/1970 00:00:30", "2 Jan 1970", "soon"]), TextRules(), True).tolist()
+    >>> texts = pa.array(["1970-01-02", "02/01/1970 00:00:30", "2 Jan 1970", "soon"])
+    >>> read_moments(texts, day_first=True).tolist()
     [86400.0, 86430.0, 86400.0, nan]
     """
     import pyarrow as pa
@@ -258,7 +256,7 @@ def read_times(array: pa.Array, rules: TextRules, day_first: bool) -> NDArray[np
         return as_floats(array.cast(pa.int64())) / 1e6
     if not (is_text(array) or types.is_dictionary(array.type)):
         return np.full(len(array), np.nan)
-    texts = clean_texts(words_of(array), rules)
+    texts = words_of(array)
     try:
         return as_floats(pc.cast(texts, pa.timestamp("us")).cast(pa.int64())) / 1e6
     except pa.ArrowInvalid:
@@ -272,13 +270,13 @@ def read_times(array: pa.Array, rules: TextRules, day_first: bool) -> NDArray[np
     return seconds
 
 
-def read_times_of_day(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-    """Read a plain array as times of day, in seconds since midnight; NaN for cells that say none.
+def read_times_of_day(array: pa.Array) -> NDArray[np.float64]:
+    """Read a clean array as times of day, in seconds since midnight.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_times_of_day(pa.array(["00:01", "1:00:05 pm", "25:00"]), TextRules()).tolist()
+    >>> read_times_of_day(pa.array(["00:01", "1:00:05 pm", "25:00"])).tolist()
     [60.0, 46805.0, nan]
     """
     import pyarrow as pa
@@ -289,18 +287,19 @@ def read_times_of_day(array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
         return as_floats(array.cast(pa.int64())) / 1e6
     if not (is_text(array) or types.is_dictionary(array.type)):
         return np.full(len(array), np.nan)
-    found = pc.extract_regex(clean_texts(words_of(array), rules), TIME_OF_DAY)
+    found = pc.extract_regex(words_of(array), TIME_OF_DAY)
     rows = np.flatnonzero(np.asarray(found.is_valid()))
     seconds = np.full(len(array), np.nan)
     seconds[rows] = _seconds_of_day(found.take(pa.array(rows)))
     return seconds
 
 
-def has_ambiguous_dates(texts: pa.Array) -> bool:
-    """Whether some texts look like 01/02/2024, where the order of day and month has to be decided."""
+def orders_of_dates(texts: pa.Array) -> tuple[bool, ...]:
+    """The orders, as `day_first`, in which dates have to be read: both if some look like 01/02/2024."""
     import pyarrow.compute as pc
 
-    return bool(pc.any(pc.match_substring_regex(texts, r"^\s*\d{1,2}[-/]\d{1,2}[-/]\d{4}")).as_py())
+    undecided = pc.any(pc.match_substring_regex(texts, r"^\d{1,2}[-/]\d{1,2}[-/]\d{4}")).as_py()
+    return (False, True) if undecided else (False,)
 
 
 def _group(found: pa.Array, name: str) -> pa.Array:

@@ -24,6 +24,7 @@ from typing import NoReturn
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
+from rdplearn.table.wording import as_option, rows_text, shown
 
 KINDS = ("number", "boolean", "category", "date", "time", "text", "identifier", "constant", "empty")
 CHOICES = KINDS[:7]
@@ -101,7 +102,7 @@ def _unless_constant(column: ColumnSummary, decision: Decision) -> Decision:
     if column.n_distinct > 1:
         return decision
     return Decision(
-        "constant", f"left out: the only value is {shown_value(column)!r}", day_first=decision.day_first
+        "constant", f"left out: the only value is {shown(shown_value(column))}", day_first=decision.day_first
     )
 
 
@@ -137,7 +138,7 @@ def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decisio
         return Decision(
             "date",
             "month read before day",
-            f"The dates of column {column.name!r} of {table}, such as {shown_value(column)!r}, can be read with the day "
+            f"The dates of column {shown(column.name)} of {table}, such as {shown(shown_value(column))}, can be read with the day "
             "or the month first; the month was taken. Pass --day-first or --month-first.",
             False,
         )
@@ -156,11 +157,10 @@ def _refuse_strays(column: ColumnSummary, rules: TextRules, table: str) -> None:
 
 
 def _refuse(column: ColumnSummary, stray: Stray, why: str, table: str) -> NoReturn:
-    rows = f"{stray.n_rows} row" + ("s" if stray.n_rows != 1 else "")
     raise TableError(
-        f"Column {column.name!r} of {table} has text {why + ' ' if why else ''}in {rows} "
-        f"(first: row {stray.first_row}, {stray.first_text[:60]!r}). Pass --missing {stray.first_text[:60]} if it means "
-        f"missing, or --kind {column.name}=category."
+        f"Column {shown(column.name)} of {table} has text {why + ' ' if why else ''}in {rows_text(stray.n_rows)} "
+        f"(first: row {stray.first_row}, {shown(stray.first_text)}). Pass --missing {as_option(stray.first_text)} if it means "
+        f"missing, or --kind {as_option(column.name + '=category')}."
     )
 
 
@@ -191,8 +191,8 @@ def _mixture_warning(column: ColumnSummary, table: str) -> str:
         return ""
     stray = column.not_numbers
     return (
-        f"Column {column.name!r} of {table} mixes numbers ({share:.0%}) and text (first: row {stray.first_row}, "
-        f"{stray.first_text[:60]!r}); all were read as text. Pass --missing {stray.first_text[:60]} if it means missing."
+        f"Column {shown(column.name)} of {table} mixes numbers ({share:.0%}) and text (first: row {stray.first_row}, "
+        f"{shown(stray.first_text)}); all were read as text. Pass --missing {as_option(stray.first_text)} if it means missing."
     )
 
 
@@ -202,8 +202,8 @@ def _comma_warning(column: ColumnSummary, texts: list[str], table: str) -> str:
         plain = sum(text.lstrip("+-").isdigit() for text in texts)
         if alike and alike + plain >= NEARLY_ALL * len(texts):
             return (
-                f"Column {column.name!r} of {table} was read as text, but its values look like numbers "
-                f"(such as {texts[0]!r}). Pass {remedy} to read them so."
+                f"Column {shown(column.name)} of {table} was read as text, but its values look like numbers "
+                f"(such as {shown(texts[0])}). Pass {remedy} to read them so."
             )
     return ""
 
@@ -211,7 +211,7 @@ def _comma_warning(column: ColumnSummary, texts: list[str], table: str) -> str:
 def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> Decision:
     """Follow the user's word, unless the values cannot be read that way."""
     if told not in CHOICES:
-        raise TableError(unknown_choice(f"kinds[{column.name!r}]", "TableEncoder", told, CHOICES))
+        raise TableError(unknown_choice(f"kinds[{shown(column.name)}]", "TableEncoder", told, CHOICES))
     note = "as told"
     if told == "identifier":
         return Decision(told, "left out: as told")
@@ -239,7 +239,7 @@ def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> 
     }
     if not readable[told]:
         raise TableError(
-            f"Column {column.name!r} of {table} cannot be read as {told}: such a value as {shown_value(column)!r} is "
-            f"none. Pass another --kind for {column.name}."
+            f"Column {shown(column.name)} of {table} cannot be read as {told}: such a value as {shown(shown_value(column))} is "
+            f"none. Pass another --kind for it."
         )
     return Decision(told, note)

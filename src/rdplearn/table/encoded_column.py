@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rdplearn.errors import TableError
 from rdplearn.table.assembly import OneHot, Piece
-from rdplearn.table.cells import TextRules, clean_texts, is_missing, plain_array, words_of
+from rdplearn.table.cells import TextRules, clean_cells, words_of
 from rdplearn.table.column_types import Decision, shown_value
 from rdplearn.table.encodings import (
     Boolean,
@@ -25,6 +25,7 @@ from rdplearn.table.encodings import (
 )
 from rdplearn.table.findings import NEWLY_MISSING, Findings
 from rdplearn.table.summary import ColumnSummary, Stray
+from rdplearn.table.wording import as_option, rows_text, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,7 +80,7 @@ class EncodedColumn:
             encoding=encoding,
             indicator=(column.n_missing > 0 or column.infinities.n_rows > 0) and decision.kind != "empty",
             n_missing=column.n_missing,
-            n_distinct=column.n_distinct,
+            n_distinct=min(column.n_distinct, column.n_present),
             typical=typical_values(column, encoding),
             note=note,
         )
@@ -98,15 +99,14 @@ class EncodedColumn:
         return [*names, f"{self.source} missing"] if self.indicator else names
 
     def encode(self, cells: pa.Array, rules: TextRules, findings: Findings) -> list[Piece]:
-        """Turn the cells of one batch into pieces of the matrix; what is unusual about them goes into `findings`."""
-        array = plain_array(cells, self.source, findings.table)
-        missing = is_missing(array, rules)
+        """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual about them."""
+        array = clean_cells(cells, rules, self.source, findings.table)
+        missing = np.asarray(array.is_null())
         pieces: list[Piece] = []
         if isinstance(self.encoding, LeftOut):
-            self.encoding.look(array, missing, rules, self.source, findings)
+            self.encoding.look(array, rules, self.source, findings)
         elif isinstance(self.encoding, Category | Text):
-            words = clean_texts(words_of(array), rules)
-            pieces.append(self.encoding.encode_words(words, self.source, findings))
+            pieces.append(self.encoding.encode_words(words_of(array), self.source, findings))
         else:
             values = self.encoding.read(array, rules)
             self._refuse_unreadable(array, np.isnan(values) & ~missing, findings)
@@ -115,7 +115,7 @@ class EncodedColumn:
         if self.indicator:
             pieces.append(OneHot(np.where(missing, 0, -1), 1))
         elif not self.is_left_out:
-            findings.note(self.source, NEWLY_MISSING, Stray.find(array, is_missing(array, rules)))
+            findings.note(self.source, NEWLY_MISSING, Stray.find(array, missing))
         return pieces
 
     def expected_entries(self, column: ColumnSummary) -> float:
@@ -141,9 +141,8 @@ class EncodedColumn:
     def _refuse_unreadable(self, array: pa.Array, unreadable: NDArray[np.bool_], findings: Findings) -> None:
         stray = Stray().then(Stray.find(array, unreadable), findings.rows_before)
         if stray.n_rows:
-            rows = f"{stray.n_rows} row" + ("s" if stray.n_rows != 1 else "")
             raise TableError(
-                f"Column {self.source!r} of {findings.table} was a {self.kind} at fit and is none in {rows} "
-                f"(first: row {stray.first_row}, {stray.first_text[:60]!r}). Mend the column, or fit again with "
-                f"--missing {stray.first_text[:60]}."
+                f"Column {shown(self.source)} of {findings.table} was a {self.kind} at fit and is none in "
+                f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
+                f"Mend the column, or fit again with --missing {as_option(stray.first_text)}."
             )

@@ -20,11 +20,10 @@ from rdplearn.table.cells import (
     SECONDS_PER_DAY,
     TextRules,
     as_floats,
-    clean_texts,
     number_words,
     read_booleans,
+    read_moments,
     read_numbers,
-    read_times,
     read_times_of_day,
     words_of,
 )
@@ -169,7 +168,7 @@ class Date:
         return [":days", *(f":{period}_{wave}" for period in self.periods for wave in ("sin", "cos"))]
 
     def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-        return read_times(array, rules, self.day_first)
+        return read_moments(array, self.day_first)
 
     def encode(self, seconds: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
         days = (seconds - self.origin) / SECONDS_PER_DAY
@@ -187,7 +186,7 @@ class Time:
         return [":hour_sin", ":hour_cos"]
 
     def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-        return read_times_of_day(array, rules)
+        return read_times_of_day(array)
 
     def encode(self, seconds: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
         return Block(np.column_stack(on_a_circle(turns(seconds, "hour"))).astype(np.float32))
@@ -222,23 +221,20 @@ class LeftOut:
     def suffixes(self) -> list[str]:
         return []
 
-    def look(
-        self, array: pa.Array, missing: NDArray[np.bool_], rules: TextRules, source: str, found: Findings
-    ) -> None:
+    def look(self, array: pa.Array, rules: TextRules, source: str, findings: Findings) -> None:
         """Note values where the fit knew none, or only one other."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        present = np.asarray(array.is_valid())
         if self.kind == "empty":
-            found.note(source, NO_LONGER_EMPTY, Stray.find(array, ~missing))
+            findings.note(source, NO_LONGER_EMPTY, Stray.find(array, present))
         if self.constant is not None:
-            import pyarrow as pa
-
-            words = clean_texts(words_of(array), rules)
-            same = np.asarray(pc.fill_null(pc.equal(words, self.constant), False))
+            same = np.asarray(pc.fill_null(pc.equal(words_of(array), self.constant), False))
             value = read_numbers(pa.array([self.constant]), rules)[0]
             if not np.isnan(value):
-                same |= read_numbers(array, rules) == value
-            found.note(source, NO_LONGER_CONSTANT, Stray.find(array, ~missing & ~same))
+                same = same | (read_numbers(array, rules) == value)
+            findings.note(source, NO_LONGER_CONSTANT, Stray.find(array, present & ~same))
 
 
 Measured: TypeAlias = Number | Boolean | Date | Time

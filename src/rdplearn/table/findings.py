@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rdplearn.errors import RDPWarning
 from rdplearn.table.summary import Stray
+from rdplearn.table.wording import rows_text, shown
 
 UNSEEN = "has values that the fit had not seen in {rows} (first: row {row}, {text}); they count as rare"
 NEWLY_MISSING = (
@@ -38,6 +39,7 @@ class Findings:
     def warn(self) -> None:
         """Tell each surprise once, as an `RDPWarning`."""
         for (column, matter), stray in self.strays.items():
-            rows = f"{stray.n_rows:,} row" + ("s" if stray.n_rows != 1 else "")
-            told = matter.format(rows=rows, row=stray.first_row, text=repr(stray.first_text[:60]))
-            warnings.warn(f"Column {column!r} of {self.table} {told}.", RDPWarning, stacklevel=3)
+            told = matter.format(
+                rows=rows_text(stray.n_rows), row=stray.first_row, text=shown(stray.first_text)
+            )
+            warnings.warn(f"Column {shown(column)} of {self.table} {told}.", RDPWarning, stacklevel=3)

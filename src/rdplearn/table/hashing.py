@@ -32,6 +32,10 @@ def scramble(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return scrambled
 
 
+PLACES = 64
+WORDS = scramble(np.arange(PLACES * 256, dtype=np.uint64))
+
+
 def hash_numbers(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Hash numbers by value; 0.0 and -0.0 are the same number."""
     return scramble((values + 0.0).view(np.uint64))
@@ -68,7 +72,10 @@ def hash_texts(texts: pa.Array) -> NDArray[np.uint64]:
     content, offsets = text_bytes(texts)
     lengths = np.diff(offsets)
     places = np.arange(len(content)) - np.repeat(offsets[:-1], lengths)
-    words = scramble((places * 256 + content).astype(np.uint64))
+    words = WORDS[(places % PLACES) << 8 | content]
+    if lengths.max(initial=0) > PLACES:
+        # Odd factors let the same table serve places further on.
+        words = words * (places // PLACES * 2 + 1).astype(np.uint64)
     sums = np.zeros(len(lengths), dtype=np.uint64)
     filled = lengths > 0
     if filled.any():

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from rdplearn.errors import TableError
-from rdplearn.table.cells import number_words, plain_array, words_of
+from rdplearn.table.cells import TextRules, clean_cells, number_words, words_of
 from rdplearn.table.sniffing import sniff_encoding
 from rdplearn.table.wording import shown
 
@@ -127,4 +127,4 @@ def _as_texts(column: pa.Array, key: str, name: str) -> pa.Array:
         return pa.array(
             [None if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
         )
-    return words_of(plain_array(column, key, name)).cast(pa.string())
+    return words_of(clean_cells(column, TextRules(), key, name)).cast(pa.string())

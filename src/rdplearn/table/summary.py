@@ -20,17 +20,17 @@ from rdplearn.table.cells import (
     SECONDS_PER_DAY,
     TRUE_WORDS,
     TextRules,
-    clean_texts,
-    has_ambiguous_dates,
+    clean_cells,
     is_text,
-    plain_array,
+    orders_of_dates,
+    read_moments,
     read_numbers,
-    read_times,
     read_times_of_day,
     words_of,
 )
 from rdplearn.table.hashing import hash_texts
 from rdplearn.table.sketches import DistinctSample, Spread
+from rdplearn.table.wording import as_option, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,18 +107,27 @@ class ColumnSummary:
 
     def add(self, array: pa.Array, rules: TextRules, table: str) -> None:
         """Take in the next rows of the column."""
-        self.merge(
-            _summarise_cells(self.name, self.capacity, plain_array(array, self.name, table), rules), table
-        )
+        cells = clean_cells(array, rules, self.name, table)
+        if cells.null_count < len(cells):
+            self._require_form(form_of(cells), table)
+            if self.form in ("text", "category"):
+                self._add_texts(cells, rules)
+            elif self.form == "moment":
+                seconds = read_moments(cells.drop_null(), day_first=False)
+                self.n_with_clock += int((seconds % SECONDS_PER_DAY != 0).sum())
+                self.moments[False].add(seconds, np.ones(len(seconds), dtype=np.int64))
+            else:
+                read = read_times_of_day(cells) if self.form == "time of day" else read_numbers(cells, rules)
+                values = read[~np.isnan(read)]
+                self.infinities = self.infinities.then(Stray.find(cells, np.isinf(read)), self.n_rows)
+                self.numbers.add(values, np.ones(len(values), dtype=np.int64))
+        self.n_missing += cells.null_count
+        self.n_rows += len(cells)
 
     def merge(self, later: ColumnSummary, table: str) -> None:
         """Take in the summary of the rows that follow."""
-        if self.form is not None and later.form is not None and self.form != later.form:
-            raise TableError(
-                f"Column {self.name!r} of {table} arrives as {self.form} up to row {self.n_rows} and as {later.form} "
-                f"after it. Give it one type, or pass --ignore {self.name}."
-            )
-        self.form = self.form or later.form
+        if later.form is not None:
+            self._require_form(later.form, table)
         self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
         self.infinities = self.infinities.then(later.infinities, self.n_rows)
         for day_first in (False, True):
@@ -133,6 +142,89 @@ class ColumnSummary:
         self.n_with_clock += later.n_with_clock
         self.texts.merge(later.texts)
         self.numbers.merge(later.numbers)
+
+    def _require_form(self, form: str, table: str) -> None:
+        if self.form not in (None, form):
+            raise TableError(
+                f"Column {shown(self.name)} of {table} arrives as {self.form} up to row {self.n_rows:,} and as {form} "
+                f"after it. Give it one type, or pass --ignore {as_option(self.name)}."
+            )
+        self.form = form
+
+    def _add_texts(self, cells: pa.Array, rules: TextRules) -> None:
+        """Count distinct texts, and how many of the cells can be read as something else."""
+        import pyarrow.compute as pc
+
+        texts = words_of(cells)
+        tally = pc.value_counts(texts.drop_null())
+        distinct, counts = tally.field(0), tally.field(1).to_numpy()
+        self._sample_texts(distinct, counts)
+        if self.form == "text":
+            self._add_readings(texts, distinct, counts, rules)
+
+    def _sample_texts(self, distinct: pa.Array, counts: NDArray[np.int64]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        hashes = hash_texts(distinct)
+        entering = np.flatnonzero(self.texts.may_enter(hashes))
+        if len(entering) > self.capacity:
+            # One more than fit in, so that the sample knows it has overflowed.
+            entering = entering[np.argpartition(hashes[entering], self.capacity)[: self.capacity + 1]]
+        kept = pc.utf8_slice_codeunits(distinct.take(pa.array(entering)), 0, LONGEST_KEPT_TEXT)
+        self.texts.add(np.array(kept.to_pylist(), dtype=object), hashes[entering], counts[entering])
+
+    def _add_readings(
+        self, texts: pa.Array, distinct: pa.Array, counts: NDArray[np.int64], rules: TextRules
+    ) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        def strays(readable: NDArray[np.bool_], known: Stray) -> Stray:
+            """Add to `known` the cells of this batch that cannot be read; usually they all can, or none."""
+            if readable.all():
+                return known
+            if not readable.any():
+                return known.then(Stray.find(texts, np.asarray(texts.is_valid())), self.n_rows)
+            misfits = pc.filter(distinct, pa.array(~readable))
+            return known.then(Stray.find(texts, np.asarray(pc.is_in(texts, value_set=misfits))), self.n_rows)
+
+        values = read_numbers(distinct, rules)
+        numeric = ~np.isnan(values)
+        self.numbers.add(values[numeric], counts[numeric])
+        self.not_numbers = strays(numeric, self.not_numbers)
+        self.infinities = strays(~np.isinf(values), self.infinities)
+        readings = dict.fromkeys((False, True), np.full(len(distinct), np.nan))
+        if not numeric.all():
+            words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
+            self.n_booleans += int(
+                counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum()
+            )
+            readings = {order: read_moments(distinct, order) for order in orders_of_dates(distinct)}
+            if np.isnan(readings[False]).any():
+                self.n_times_of_day += int(counts[~np.isnan(read_times_of_day(distinct))].sum())
+        for day_first in (False, True):
+            seconds = readings.get(day_first, readings[False])
+            dated = ~np.isnan(seconds)
+            self.moments[day_first].add(seconds[dated], counts[dated])
+            self.not_moments[day_first] = strays(dated, self.not_moments[day_first])
+        with_clock = np.nan_to_num(np.fmax(*readings.values()) if len(readings) == 2 else readings[False])
+        self.n_with_clock += int(counts[with_clock % SECONDS_PER_DAY != 0].sum())
+
+
+def form_of(cells: pa.Array) -> str:
+    """How clean cells arrived."""
+    import pyarrow.types as types
+
+    if types.is_dictionary(cells.type):
+        return "category"
+    if is_text(cells):
+        return "text"
+    if types.is_timestamp(cells.type):
+        return "moment"
+    if types.is_time(cells.type):
+        return "time of day"
+    return "boolean" if types.is_boolean(cells.type) else "number"
 
 
 @dataclass
@@ -183,8 +275,8 @@ class TableSummary:
         differing = sorted(set(names) ^ set(self.columns))
         if differing:
             raise TableError(
-                f"Column {differing[0]!r} is in some parts of {self.name} and not in others. "
-                f"Give all parts the same columns, or pass --ignore {differing[0]}."
+                f"Column {shown(differing[0])} is in some parts of {self.name} and not in others. "
+                f"Give all parts the same columns, or pass --ignore {as_option(differing[0])}."
             )
 
 
@@ -201,88 +293,3 @@ def summarise(
     for batch in batches:
         summary.add(batch, left_out)
     return summary
-
-
-def _summarise_cells(name: str, capacity: int, array: pa.Array, rules: TextRules) -> ColumnSummary:
-    """Summarise one batch of a column on its own."""
-    import pyarrow.types as types
-
-    part = ColumnSummary(name, capacity, n_rows=len(array))
-    if types.is_dictionary(array.type):
-        _summarise_texts(part, clean_texts(words_of(array), rules))
-        part.form = "category"
-    elif is_text(array):
-        texts = clean_texts(array, rules)
-        distinct, counts = _summarise_texts(part, texts)
-        _summarise_readings(part, texts, distinct, counts, rules)
-        part.form = "text"
-    elif types.is_timestamp(array.type):
-        seconds = read_times(array, rules, day_first=False)
-        part.n_missing = int(np.isnan(seconds).sum())
-        seconds = seconds[~np.isnan(seconds)]
-        part.n_with_clock = int((seconds % SECONDS_PER_DAY != 0).sum())
-        part.moments[False].add(seconds, np.ones(len(seconds), dtype=np.int64))
-        part.form = "moment"
-    else:
-        time_of_day = types.is_time(array.type)
-        values = read_times_of_day(array, rules) if time_of_day else read_numbers(array, rules)
-        missing = np.isnan(values)
-        part.n_missing = int(missing.sum())
-        part.infinities = Stray.find(array, np.isinf(values))
-        part.numbers.add(values[~missing], np.ones(len(values) - part.n_missing, dtype=np.int64))
-        part.form = "time of day" if time_of_day else "boolean" if types.is_boolean(array.type) else "number"
-    if part.n_present == 0:
-        part.form = None
-    return part
-
-
-def _summarise_texts(part: ColumnSummary, texts: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
-    """Count the distinct texts; give them back with their counts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    part.n_missing = texts.null_count
-    tally = pc.value_counts(pc.drop_null(texts))
-    distinct, counts = tally.field(0), tally.field(1).to_numpy()
-    hashes = hash_texts(distinct)
-    smallest = np.sort(np.argsort(hashes, kind="stable")[: part.capacity + 1])
-    kept = pc.utf8_slice_codeunits(distinct.take(pa.array(smallest)), 0, LONGEST_KEPT_TEXT)
-    part.texts.add(np.array(kept.to_pylist(), dtype=object), hashes[smallest], counts[smallest])
-    return distinct, counts
-
-
-def _summarise_readings(
-    part: ColumnSummary, texts: pa.Array, distinct: pa.Array, counts: NDArray[np.int64], rules: TextRules
-) -> None:
-    """Count how many texts can be read as numbers, truth values, moments and times of day."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    def strays(readable: NDArray[np.bool_]) -> Stray:
-        if readable.all():
-            return Stray()
-        misfits = pc.filter(distinct, pa.array(~readable))
-        return Stray.find(texts, np.asarray(pc.is_in(texts, value_set=misfits)))
-
-    values = read_numbers(distinct, rules)
-    numeric = ~np.isnan(values)
-    part.numbers.add(values[numeric], counts[numeric])
-    part.not_numbers = strays(numeric)
-    part.infinities = strays(~np.isinf(values))
-    words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
-    part.n_booleans = int(counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum())
-    if numeric.all():
-        part.not_moments = dict.fromkeys((False, True), Stray.find(texts, np.asarray(texts.is_valid())))
-        return
-    part.n_times_of_day = int(counts[~np.isnan(read_times_of_day(distinct, rules))].sum())
-    readings = {False: read_times(distinct, rules, day_first=False)}
-    readings[True] = (
-        read_times(distinct, rules, day_first=True) if has_ambiguous_dates(distinct) else readings[False]
-    )
-    for day_first, seconds in readings.items():
-        dated = ~np.isnan(seconds)
-        part.moments[day_first].add(seconds[dated], counts[dated])
-        part.not_moments[day_first] = strays(dated)
-    dated_either_way = np.where(np.isnan(readings[False]), readings[True], readings[False])
-    with_clock = np.nan_to_num(dated_either_way % SECONDS_PER_DAY) != 0
-    part.n_with_clock = int(counts[with_clock].sum())
