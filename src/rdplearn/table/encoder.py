@@ -326,13 +326,11 @@ class TableEncoder:
             )
 
     def _compare_columns(self, names: list[str], table: str) -> None:
-        needed = [column.source for column in self.columns_ if column.names()]
-        absent = [name for name in needed if name not in set(names)]
-        new = [
-            name
-            for name in names
-            if name not in {column.source for column in self.columns_} | self._ignored()
+        present, known = set(names), {column.source for column in self.columns_} | self._ignored()
+        absent = [
+            column.source for column in self.columns_ if column.names() and column.source not in present
         ]
+        new = [name for name in names if name not in known]
         if absent:
             near = difflib.get_close_matches(absent[0], new, n=1)
             hint = f" Is it {near[0]!r} now?" if near else ""

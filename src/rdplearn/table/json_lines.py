@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 26
+DEEPEST = 200
 
 
 def read_json_lines(
@@ -81,11 +82,24 @@ def _parse(block: bytes, name: str, rows_before: int) -> pa.Table:
     import pyarrow as pa
     import pyarrow.json as pj
 
+    if _deepest_nesting(block) > DEEPEST:
+        return _parse_line_by_line(block, name, rows_before)  # Arrow's parser would overflow the stack
     try:
         whole = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
         return pj.read_json(pa.BufferReader(block), read_options=whole)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError):
         return _parse_line_by_line(block, name, rows_before)
+
+
+def _deepest_nesting(block: bytes) -> int:
+    """At least the depth of the most deeply nested line: brackets inside of texts count as well."""
+    letters = np.frombuffer(block, dtype=np.uint8)
+    opening = (letters == ord("[")) | (letters == ord("{"))
+    closing = (letters == ord("]")) | (letters == ord("}"))
+    depth = np.cumsum(opening.astype(np.int32) - closing)
+    starts = np.concatenate([[0], np.flatnonzero(letters[:-1] == ord("\n")) + 1])
+    before = np.concatenate([[0], depth])[starts]
+    return int((np.maximum.reduceat(depth, starts) - before).max())
 
 
 def _parse_line_by_line(block: bytes, name: str, rows_before: int) -> pa.Table:

@@ -7,6 +7,7 @@ import csv
 import io
 import warnings
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
 
 from rdplearn.errors import RDPWarning, TableError
@@ -105,10 +106,11 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
 def first_rows(text: str, separator: str) -> list[list[str]]:
     """The first rows of a CSV text, cut into fields; blank lines are passed over."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        rows = [row for row in islice(reader, ROWS_LOOKED_AT) if row]
-    except csv.Error:
-        return []
+    rows: list[list[str]] = []
+    with suppress(
+        csv.Error
+    ):  # a cell of more than 128 kB: a quotation mark left open, which reading will tell
+        rows.extend(row for row in islice(reader, ROWS_LOOKED_AT) if row)
     return rows
 
 

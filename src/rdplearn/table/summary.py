@@ -194,22 +194,24 @@ class ColumnSummary:
         self.numbers.add(values[numeric], counts[numeric])
         self.not_numbers = strays(numeric, self.not_numbers)
         self.infinities = strays(~np.isinf(values), self.infinities)
-        readings = dict.fromkeys((False, True), np.full(len(distinct), np.nan))
-        if not numeric.all():
-            words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
-            self.n_booleans += int(
-                counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum()
-            )
-            readings = {order: read_moments(distinct, order) for order in orders_of_dates(distinct)}
-            if np.isnan(readings[False]).any():
-                self.n_times_of_day += int(counts[~np.isnan(read_times_of_day(distinct))].sum())
+        if numeric.all():
+            no_dates = Stray.find(texts, np.asarray(texts.is_valid()))
+            self.not_moments = {
+                order: known.then(no_dates, self.n_rows) for order, known in self.not_moments.items()
+            }
+            return
+        words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
+        self.n_booleans += int(counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum())
+        readings = {order: read_moments(distinct, order) for order in orders_of_dates(distinct)}
         for day_first in (False, True):
             seconds = readings.get(day_first, readings[False])
             dated = ~np.isnan(seconds)
             self.moments[day_first].add(seconds[dated], counts[dated])
             self.not_moments[day_first] = strays(dated, self.not_moments[day_first])
-        with_clock = np.nan_to_num(np.fmax(*readings.values()) if len(readings) == 2 else readings[False])
-        self.n_with_clock += int(counts[with_clock % SECONDS_PER_DAY != 0].sum())
+        either_order = np.fmax.reduce(list(readings.values()))
+        self.n_with_clock += int(counts[np.nan_to_num(either_order) % SECONDS_PER_DAY != 0].sum())
+        if np.isnan(either_order).any():
+            self.n_times_of_day += int(counts[~np.isnan(read_times_of_day(distinct))].sum())
 
 
 def form_of(cells: pa.Array) -> str:
