@@ -60,20 +60,17 @@ def _array_columns(array: np.ndarray[Any, Any]) -> tuple[list[str], list[pa.Arra
 def _frame_columns(frame: Any) -> tuple[list[str], Sequence[Any]]:
     import narwhals as nw
 
+    lazy = hasattr(frame, "collect") or hasattr(frame, "compute")
     # narwhals refuses repeated names in words of its own; ours are told when the Table is made.
-    names = [str(name) for name in getattr(frame, "columns", ())]
+    names = [] if lazy else [str(name) for name in getattr(frame, "columns", ())]
     if len(set(names)) < len(names):
         return names, []
     try:
         wide = nw.from_native(frame, eager_only=True)
     except TypeError:
-        lazy = (
-            "It is lazy: collect it first. " if hasattr(frame, "collect") or hasattr(frame, "compute") else ""
-        )
-        raise TableError(
-            f"Cannot read a table from {type(frame).__module__}.{type(frame).__name__}. {lazy}Pass a path, a pandas, "
-            "polars or Arrow table, or a 2-D array."
-        ) from None
+        remedy = "It is lazy: collect it first." if lazy else "Pass a path, a data frame, or a 2-D array."
+        kind = f"{type(frame).__module__}.{type(frame).__name__}"
+        raise TableError(f"Cannot read a table from {kind}. {remedy}") from None
     return names, [_series_array(series) for series in wide.iter_columns()]
 
 

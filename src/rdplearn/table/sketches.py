@@ -24,6 +24,7 @@ from rdplearn.table.hashing import hash_numbers
 
 BIN_GROWTH = 1.02
 HASH_RANGE = 2.0**64
+MANY = 4096
 
 
 def _no_counts() -> NDArray[np.int64]:
@@ -123,10 +124,7 @@ class Spread:
         self.n_fractions += int(counts[values != np.floor(values)].sum())
         self.minimum = min(self.minimum, float(values.min()))
         self.maximum = max(self.maximum, float(values.max()))
-        bins = bin_numbers(values)
-        tally = np.bincount(bins - bins.min(), weights=counts)
-        filled = np.flatnonzero(tally)
-        self._add_bins(filled + bins.min(), tally[filled].astype(np.int64))
+        self._add_bins(bin_numbers(values), counts)
         hashes = hash_numbers(values)
         entering = self.sample.may_enter(hashes)
         self.sample.add(values[entering], hashes[entering], counts[entering])
@@ -159,6 +157,12 @@ class Spread:
         return float(np.clip(bin_centre(int(self.bins[place])), self.minimum, self.maximum))
 
     def _add_bins(self, bins: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        if len(bins) > MANY:
+            # Counting by place is faster than sorting, once it is worth a pass over all bins there can be.
+            lowest = int(bins.min())
+            tally = np.bincount(bins - lowest, weights=counts)
+            bins = np.flatnonzero(tally) + lowest
+            counts = tally[bins - lowest].astype(np.int64)
         self.bins, inverse = np.unique(np.concatenate([self.bins, bins]), return_inverse=True)
         totals = np.zeros(len(self.bins), dtype=np.int64)
         np.add.at(totals, inverse, np.concatenate([self.bin_counts, counts]))
