@@ -63,16 +63,25 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "only_header.csv": (text("age,city\n"), fails(r"There are no rows in '.*only_header.csv'")),
     "no_columns.parquet": (lambda path: pq.write_table(pa.table({}), path), fails("There are no columns in")),
     "no_rows.parquet": (parquet(a=pa.array([], pa.int64())), fails("There are no rows in")),
-    "one_row.csv": (text("age,city\n31,Oslo\n"), fails(r"No column of .*one_row.csv' can be used: 'age' is constant")),
+    "one_row.csv": (
+        text("age,city\n31,Oslo\n"),
+        fails(r"No column of .*one_row.csv' can be used: 'age' is constant"),
+    ),
     "one_column.csv": (text("age\n31\n57\n"), ["age"]),
-    "short_row.csv": (text("a,b\n1,2\n3\n4,5\n"), fails(r"Row 2 of '.*short_row.csv' has 1 fields where .* has 2: '3'")),
+    "short_row.csv": (
+        text("a,b\n1,2\n3\n4,5\n"),
+        fails(r"Row 2 of '.*short_row.csv' has 1 fields where .* has 2: '3'"),
+    ),
     "long_row.csv": (text("a,b\n1,2\n3,4,5\n"), fails(r"Row 2 of .* has 3 fields")),
     "open_quote.csv": (text('a,b\n1,2\n"3,4\n5,6\n'), fails(r"Row 2 of .* has 1 fields")),
     "open_quote_and_large.csv": (
         text('a,b\n1,2\n"' + "3,4\n" * 1_200_000),
         fails(r"row of several megabytes after row 0: is a quotation mark left open|has 1 fields"),
     ),
-    "latin_1.csv": (text("città,n\nForlì,1\nCantù,2\nForlì,3\n", "latin-1"), ["città=Forlì", "città=Cantù", "n"]),
+    "latin_1.csv": (
+        text("città,n\nForlì,1\nCantù,2\nForlì,3\n", "latin-1"),
+        ["città=Forlì", "città=Cantù", "n"],
+    ),
     "late_latin_1.csv": (
         raw(b"a,b\n" + b"1,x\n" * 300_000 + b"2,\xe9\n"),
         fails(r"late_latin_1.csv' has bytes after row \d+ that are not in its encoding. Pass --encoding"),
@@ -91,10 +100,17 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "mixed_line_ends.csv": (raw(b"a,b\r\n1,2\n3,4\r\n"), ["a", "b"]),
     "no_last_newline.csv": (raw(b"a,b\n1,2\n3,4"), ["a", "b"]),
     "ten_thousand_columns.csv": (
-        text("\n".join([",".join(f"c{i}" for i in range(10_000)), *(",".join([f"{j}"] * 10_000) for j in range(3))])),
+        text(
+            "\n".join(
+                [",".join(f"c{i}" for i in range(10_000)), *(",".join([f"{j}"] * 10_000) for j in range(3))]
+            )
+        ),
         [f"c{i}" for i in range(10_000)],
     ),
-    "repeated_name.csv": (text("a,b,a\n1,2,3\n4,5,6\n"), fails(r"name 'a' occurs 2 times .* \(columns 1 and 3\)")),
+    "repeated_name.csv": (
+        text("a,b,a\n1,2,3\n4,5,6\n"),
+        fails(r"name 'a' occurs 2 times .* \(columns 1 and 3\)"),
+    ),
     "nameless_columns.csv": (text(",a,\n1,2,3\n4,5,6\n"), ["column_1", "a", "column_3"]),
     "nearly_numbers.csv": (
         text(NUMBERS_WITH_A_WORD),
@@ -108,22 +124,43 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "huge_numbers.csv": (text("a\n1e300\n-1e300\n5\n"), ["a"]),
     "tiny_numbers.csv": (text("a\n1e-310\n5e-324\n0\n"), ["a"]),
     "dates_in_three_forms.csv": (
-        text("iso,slash,words\n2024-01-31,31/01/2024,Jan 31 2024\n2024-02-01,01/02/2024,\"February 1, 2024\"\n"),
+        text(
+            'iso,slash,words\n2024-01-31,31/01/2024,Jan 31 2024\n2024-02-01,01/02/2024,"February 1, 2024"\n'
+        ),
         ["iso:days", "slash:days", "words:days"],
     ),
-    "date_forms_in_one_column.csv": (text("when\n2024-01-31\n13/02/2024 10:00\n14 Feb 2024\n"), None or [
-        "when:days", "when:hour_sin", "when:hour_cos", "when:weekday_sin", "when:weekday_cos",
-    ]),
+    "date_forms_in_one_column.csv": (
+        text("when\n2024-01-31\n13/02/2024 10:00\n14 Feb 2024\n"),
+        None
+        or [
+            "when:days",
+            "when:hour_sin",
+            "when:hour_cos",
+            "when:weekday_sin",
+            "when:weekday_cos",
+        ],
+    ),
     "dates_and_one_word.csv": (
         text("when\n" + "2024-01-31\n" * 30 + "soon\n"),
         fails(r"Column 'when' of .* has text that is no date in 1 row \(first: row 31, 'soon'\)"),
     ),
-    "impossible_dates.csv": (text("when\n2024-02-30\n2024-13-01\n0000-00-00\n"), [
-        "when=0000-00-00", "when=2024-02-30", "when=2024-13-01",
-    ]),
-    "formulas.csv": (text("a,b\n=cmd|' /C calc'!A0,1\n@SUM(1),2\n+1+2,3\n"), [
-        "a=+1+2", "a==cmd|' /C calc'!A0", "a=@SUM(1)", "b",
-    ]),
+    "impossible_dates.csv": (
+        text("when\n2024-02-30\n2024-13-01\n0000-00-00\n"),
+        [
+            "when=0000-00-00",
+            "when=2024-02-30",
+            "when=2024-13-01",
+        ],
+    ),
+    "formulas.csv": (
+        text("a,b\n=cmd|' /C calc'!A0,1\n@SUM(1),2\n+1+2,3\n"),
+        [
+            "a=+1+2",
+            "a==cmd|' /C calc'!A0",
+            "a=@SUM(1)",
+            "b",
+        ],
+    ),
     "markup.csv": (text("<script>,b\n<b>,1\n<i>,2\n"), ["<script>=<b>", "<script>=<i>", "b"]),
     "emoji.csv": (text("🙂,b\nשלום,1\n🙃,2\n"), ["🙂=שלום", "🙂=🙃", "b"]),
     "leading_zeros.csv": (text("zip\n" + "00501\n10001\n" * 20), ["zip=00501", "zip=10001"]),
@@ -132,19 +169,38 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "tabs.tsv": (text("a\tb\n1\tx,y\n2\tz\n"), ["a", "b=x,y", "b=z"]),
     "no_header.csv": (text("5.1,3.5\n4.9,3.0\n"), ["column_1", "column_2"]),
     "packed.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n")), ["a", "b"]),
-    "cut.csv.gz": (lambda path: path.write_bytes(gzip.compress(rows("{i},{k}", 9999).encode())[:-900]), fails("Cannot read")),
+    "cut.csv.gz": (
+        lambda path: path.write_bytes(gzip.compress(rows("{i},{k}", 9999).encode())[:-900]),
+        fails("Cannot read"),
+    ),
     "cut.parquet": (raw(b"PAR1" + b"\x00" * 50), fails(r"Cannot read '.*cut.parquet'")),
-    "nested.parquet": (parquet(a=[1, 2], b=[[1], [2, 3]]), fails(r"Column 'b' of .* holds list<.*Pass --ignore b")),
+    "nested.parquet": (
+        parquet(a=[1, 2], b=[[1], [2, 3]]),
+        fails(r"Column 'b' of .* holds list<.*Pass --ignore b"),
+    ),
     "binary.parquet": (parquet(a=[1, 2], b=[b"\xff\xfe", b"\x00"]), fails(r"Column 'b' of .* holds binary")),
     "cut.feather": (raw(b"ARROW1\x00\x00" + b"\x01" * 50), fails(r"Cannot read")),
     "good.feather": (lambda path: feather.write_feather(pa.table({"a": [1, 2]}), str(path)), ["a"]),
-    "mixed_types.jsonl": (json_lines({"a": 1}, {"a": "x"}, {"a": None, "b": 2.5}, {"b": 3}), [
-        "a=1", "a=x", "a missing", "b", "b missing",
-    ]),
+    "mixed_types.jsonl": (
+        json_lines({"a": 1}, {"a": "x"}, {"a": None, "b": 2.5}, {"b": 3}),
+        [
+            "a=1",
+            "a=x",
+            "a missing",
+            "b",
+            "b missing",
+        ],
+    ),
     "nested.jsonl": (json_lines({"a": {"x": 1}}, {"a": {"x": 1}}, {"a": [2]}), ['a={"x": 1}', "a=[2]"]),
     "broken.jsonl": (text('{"a": 1}\n{"a": \n'), fails(r"Row 2 of '.*broken.jsonl' is not a JSON object")),
-    "array.json": (text('[{"a": 1}, {"a": 2}]'), fails("Row 1 of .* is not a JSON object.*one object per line")),
-    "deep.jsonl": (text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n"), fails("Row 1 of .* is not a JSON object")),
+    "array.json": (
+        text('[{"a": 1}, {"a": 2}]'),
+        fails("Row 1 of .* is not a JSON object.*one object per line"),
+    ),
+    "deep.jsonl": (
+        text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n"),
+        fails("Row 1 of .* is not a JSON object"),
+    ),
     "loop.csv": (symlink_loop, fails(r"Cannot read '.*loop.csv': Too many levels of symbolic links")),
     "dangling.csv": (lambda path: path.symlink_to("nowhere"), fails(r"There is no file '.*dangling.csv'")),
     "directory": (lambda path: path.mkdir(), fails(r"directory' is a directory. Pass a file in it")),

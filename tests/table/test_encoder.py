@@ -29,7 +29,9 @@ def texts(*values: str, n: int = N) -> pa.Array:
 def kind_of(column, **options) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RDPWarning)
-        encoder = TableEncoder(**options).fit(pa.table({"column": column, "other": np.arange(len(column)) % 7}))
+        encoder = TableEncoder(**options).fit(
+            pa.table({"column": column, "other": np.arange(len(column)) % 7})
+        )
     return encoder.describe()[0]["kind"]
 
 
@@ -66,10 +68,14 @@ def test_the_kind_of_a_column_is_recognised(column, kind):
 
 def test_a_key_by_name_is_an_identifier():
     keys = np.random.default_rng(0).permutation(10**6)[:N]
-    with pytest.warns(RDPWarning, match=r"Left out of the table: 'customer_id' \(every value is different, as in"):
+    with pytest.warns(
+        RDPWarning, match=r"Left out of the table: 'customer_id' \(every value is different, as in"
+    ):
         encoder = TableEncoder().fit(pa.table({"customer_id": keys, "price": keys}))
     assert [column["kind"] for column in encoder.describe()] == ["identifier", "number"]
-    TableEncoder(ignore=["customer_id"]).fit(pa.table({"customer_id": keys, "price": keys}))  # agreed: no warning
+    TableEncoder(ignore=["customer_id"]).fit(
+        pa.table({"customer_id": keys, "price": keys})
+    )  # agreed: no warning
 
 
 def test_the_user_has_the_last_word():
@@ -83,7 +89,9 @@ def test_the_user_has_the_last_word():
         kind_of(texts("a", "b"), kinds={"column": "boolean"})
     with pytest.raises(TableError, match="must be one of .* Got 'numbr' instead. Did you mean 'number'?"):
         kind_of(texts("a", "b"), kinds={"column": "numbr"})
-    with pytest.raises(TableError, match="names column 'colum', which the table has not. Did you mean 'column'?"):
+    with pytest.raises(
+        TableError, match="names column 'colum', which the table has not. Did you mean 'column'?"
+    ):
         kind_of(texts("a", "b"), kinds={"colum": "number"})
 
 
@@ -112,7 +120,9 @@ def test_commas_are_read_as_told():
 
 
 def test_numbers_with_commas_are_pointed_out():
-    with pytest.warns(RDPWarning, match=r"'price' .* look like numbers \(such as .*Pass --decimal , to read them so"):
+    with pytest.warns(
+        RDPWarning, match=r"'price' .* look like numbers \(such as .*Pass --decimal , to read them so"
+    ):
         TableEncoder().fit(pa.table({"price": ["1,5", "2,25", "13,0"] * 10}))
     with pytest.warns(RDPWarning, match="Pass --thousands , to read them so"):
         TableEncoder().fit(pa.table({"price": ["1,500.25", "2,250", "13"] * 10}))
@@ -130,7 +140,9 @@ def test_missing_markers_are_as_told():
 def test_infinities_are_warned_of_and_count_as_missing():
     table = pa.table({"x": [1.0, np.inf, 3.0, 1.0]})
     encoder = TableEncoder().fit(table)
-    with pytest.warns(RDPWarning, match=r"'x' of the table has infinite values in 1 row \(first: row 2, 'inf'\)"):
+    with pytest.warns(
+        RDPWarning, match=r"'x' of the table has infinite values in 1 row \(first: row 2, 'inf'\)"
+    ):
         assert encoder.transform(table).tolist() == [[1, 0], [1, 1], [3, 0], [1, 0]]
 
 
@@ -155,7 +167,10 @@ def test_dates_become_days_and_circles():
     assert set(encoder.source_columns_) == {"when"}
 
 
-@given(st.datetimes(), st.sampled_from(["%Y-%m-%d %H:%M:%S", "%d/%m/%Y %H:%M", "%d.%m.%Y", "%d %b %Y", "%B %d, %Y %I:%M %p"]))
+@given(
+    st.datetimes(),
+    st.sampled_from(["%Y-%m-%d %H:%M:%S", "%d/%m/%Y %H:%M", "%d.%m.%Y", "%d %b %Y", "%B %d, %Y %I:%M %p"]),
+)
 @settings(max_examples=80, deadline=None)
 def test_dates_are_read_as_python_reads_them(moment, form):
     from datetime import UTC, datetime
@@ -181,7 +196,9 @@ def test_dates_are_read_as_python_reads_them(moment, form):
 def test_zones_and_halves_of_the_day_are_understood(written, seconds):
     from rdplearn.table.cells import read_moments
 
-    assert read_moments(pa.array([written, "x"]), day_first=True)[0] == (seconds if written[0:3] != "1/2" else 2678400)
+    assert read_moments(pa.array([written, "x"]), day_first=True)[0] == (
+        seconds if written[0:3] != "1/2" else 2678400
+    )
 
 
 def test_the_order_of_day_and_month_is_decided_by_the_column():
@@ -220,7 +237,9 @@ def test_only_the_most_frequent_categories_get_columns():
 
 def test_one_hot_tables_are_sparse_and_equal_to_dense():
     rng = np.random.default_rng(0)
-    table = pa.table({name: rng.choice([f"{i}x" for i in range(40)], 500) for name in "abc"} | {"z": rng.normal(size=500)})
+    table = pa.table(
+        {name: rng.choice([f"{i}x" for i in range(40)], 500) for name in "abc"} | {"z": rng.normal(size=500)}
+    )
     encoder = TableEncoder()
     matrix = encoder.fit_transform(table)
     assert scipy.sparse.issparse(matrix)
@@ -244,13 +263,23 @@ def test_columns_that_were_left_out_may_be_absent():
     train = pa.table({"a": [1, 2, 3], "same": ["x", "x", "x"]})
     encoder = TableEncoder().fit(train)
     assert encoder.transform(train.select(["a"])).shape == (3, 1)
-    with pytest.warns(RDPWarning, match=r"'same' .* held one value at fit and others now in 1 row \(first: row 1, 'y'\)"):
+    with pytest.warns(
+        RDPWarning, match=r"'same' .* held one value at fit and others now in 1 row \(first: row 1, 'y'\)"
+    ):
         encoder.transform(pa.table({"a": [1], "same": ["y"]}))
 
 
 def test_changed_types_are_read_if_they_can_be():
-    encoder = TableEncoder().fit(pa.table({"a": ["1", "2", "3"], "b": ["yes", "no", "no"], "c": ["1x", "2x", "2x"]}))
-    changed = pa.table({"a": pa.array([2, 3], pa.int8()), "b": [True, False], "c": pa.array(["2x", "1x"]).dictionary_encode()})
+    encoder = TableEncoder().fit(
+        pa.table({"a": ["1", "2", "3"], "b": ["yes", "no", "no"], "c": ["1x", "2x", "2x"]})
+    )
+    changed = pa.table(
+        {
+            "a": pa.array([2, 3], pa.int8()),
+            "b": [True, False],
+            "c": pa.array(["2x", "1x"]).dictionary_encode(),
+        }
+    )
     expected = encoder.transform(pa.table({"a": ["2", "3"], "b": ["yes", "no"], "c": ["2x", "1x"]}))
     np.testing.assert_array_equal(encoder.transform(changed), expected)
     numbers = TableEncoder(kinds={"n": "category"}).fit(pa.table({"n": [1, 2, 2]}))
@@ -261,7 +290,9 @@ def test_changed_types_are_read_if_they_can_be():
 
 def test_changed_types_that_cannot_be_read_are_refused():
     encoder = TableEncoder().fit(pa.table({"a": [1, 2, 3]}))
-    with pytest.raises(TableError, match=r"'a' of the table was a number at fit and is none in 2 rows \(first: row 2, 'x'\)"):
+    with pytest.raises(
+        TableError, match=r"'a' of the table was a number at fit and is none in 2 rows \(first: row 2, 'x'\)"
+    ):
         encoder.transform(pa.table({"a": ["1", "x", "y"]}))
     with pytest.raises(TableError, match="was a number at fit and is none"):
         encoder.transform(pa.table({"a": np.array(["2024-01-01"], "datetime64[s]")}))
@@ -287,7 +318,12 @@ def test_warnings_come_once_for_all_batches(tmp_path):
 def frames():
     columns = {"age": [31, 57, None], "city": ["Oslo", None, "Rome"], "member": [True, False, True]}
     arrow = pa.table(columns)
-    return {"pandas": pd.DataFrame(columns), "polars": pl.DataFrame(columns), "arrow": arrow, "batch": arrow.to_batches()[0]}
+    return {
+        "pandas": pd.DataFrame(columns),
+        "polars": pl.DataFrame(columns),
+        "arrow": arrow,
+        "batch": arrow.to_batches()[0],
+    }
 
 
 @pytest.mark.parametrize("library", frames())
@@ -396,12 +432,21 @@ def test_typical_values_are_told_in_words(mixed_encoder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_categories": 0}, "'max_categories' parameter of TableEncoder must be an integer of at least 1. Got 0"),
+        (
+            {"max_categories": 0},
+            "'max_categories' parameter of TableEncoder must be an integer of at least 1. Got 0",
+        ),
         ({"rare_share": 1.5}, r"'rare_share' parameter of TableEncoder must be in \[0, 1\). Got 1.5 instead"),
         ({"text_columns": -1}, "'text_columns' parameter"),
-        ({"sparse": "perhaps"}, "'sparse' parameter of TableEncoder must be 'auto', True or False. Got 'perhaps'"),
+        (
+            {"sparse": "perhaps"},
+            "'sparse' parameter of TableEncoder must be 'auto', True or False. Got 'perhaps'",
+        ),
         ({"decimal": ";"}, "'decimal' option must be '.' or ','. Got ';'"),
-        ({"thousands": "."}, "'thousands' option must be one character, no digit and not the decimal mark. Got '.'"),
+        (
+            {"thousands": "."},
+            "'thousands' option must be one character, no digit and not the decimal mark. Got '.'",
+        ),
         ({"ignore": "a"}, "'ignore' option must be a list of columns. Got 'a'"),
     ],
 )

@@ -18,7 +18,9 @@ from rdplearn.table.hashing import hash_numbers
 from rdplearn.table.sketches import DistinctSample, Spread
 from rdplearn.table.summary import ColumnSummary
 
-WORDS = st.sampled_from(["", "NA", "1", "2.5", "-7", "1e9", "inf", "yes", "no", "x", "01/02/2024", "31/01/2024 10:00"])
+WORDS = st.sampled_from(
+    ["", "NA", "1", "2.5", "-7", "1e9", "inf", "yes", "no", "x", "01/02/2024", "31/01/2024 10:00"]
+)
 CUTS = st.lists(st.integers(1, 7), min_size=1, max_size=5)
 
 
@@ -96,7 +98,9 @@ def test_quantiles_far_from_zero_are_found_inside_of_a_bin():
     spread = Spread(1024)
     spread.add(values, np.ones(len(values), dtype=np.int64))
     for share in (0.05, 0.5, 0.95):
-        assert (values <= spread.quantile(share)).mean() == pytest.approx(share, abs=0.06)  # 4 / sqrt(1024) / 2
+        assert (values <= spread.quantile(share)).mean() == pytest.approx(
+            share, abs=0.06
+        )  # 4 / sqrt(1024) / 2
 
 
 def test_quantiles_of_few_numbers_are_exact():
@@ -133,7 +137,9 @@ def test_an_encoder_fitted_on_merged_parts_is_the_same():
 def test_parts_with_other_columns_or_types_do_not_merge():
     numbers, words = pa.table({"a": [1.0]}), pa.table({"a": ["x"]})
     first = TableEncoder().summarise(numbers)
-    with pytest.raises(TableError, match="Column 'a' of the table arrives as number up to row 1 and as text after it"):
+    with pytest.raises(
+        TableError, match="Column 'a' of the table arrives as number up to row 1 and as text after it"
+    ):
         first.merge(TableEncoder().summarise(words))
     with pytest.raises(TableError, match="Column 'a' is in some parts of the table and not in others"):
         first.merge(TableEncoder().summarise(pa.table({"b": [1.0]})))
@@ -147,7 +153,9 @@ def test_the_row_of_a_fault_is_counted_over_parts():
         encoder.fit_summary(summary)
 
 
-@given(sizes=st.lists(st.integers(1, 400), min_size=1, max_size=6), n_rows=st.integers(1, 60), seed=st.integers())
+@given(
+    sizes=st.lists(st.integers(1, 400), min_size=1, max_size=6), n_rows=st.integers(1, 60), seed=st.integers()
+)
 @settings(max_examples=20, deadline=None)
 def test_a_sample_does_not_depend_on_the_batches(sizes, n_rows, seed):
     table = pa.table({"row": np.arange(1000)})

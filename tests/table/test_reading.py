@@ -25,7 +25,9 @@ from rdplearn.table.sniffing import sniff_separator
 def read(source, **options) -> dict[str, list]:
     table = open_table(source, **options)
     batches = list(table.batches())
-    return pa.Table.from_batches(batches).to_pydict() if batches else {name: [] for name in table.column_names}
+    return (
+        pa.Table.from_batches(batches).to_pydict() if batches else {name: [] for name in table.column_names}
+    )
 
 
 @pytest.fixture
@@ -55,7 +57,9 @@ def write(table: pa.Table, path, ending: str):
             with pa.ipc.new_stream(path, table.schema) as stream:
                 stream.write_table(table)
         case "jsonl":
-            rows = json.loads(table.to_pandas().to_json(orient="records", date_format="iso", double_precision=15))
+            rows = json.loads(
+                table.to_pandas().to_json(orient="records", date_format="iso", double_precision=15)
+            )
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -126,7 +130,9 @@ def test_what_is_told_is_not_guessed(tmp_path):
         open_table(path, separator="::", encoding="latin-1")
     with pytest.raises(TableError, match="The encoding 'latin-one' is not known"):
         open_table(path, encoding="latin-one")
-    with pytest.raises(TableError, match="must be one of 'csv', 'parquet', 'arrow', 'jsonl'. Got 'parket' instead. Did you"):
+    with pytest.raises(
+        TableError, match="must be one of 'csv', 'parquet', 'arrow', 'jsonl'. Got 'parket' instead. Did you"
+    ):
         open_table(path, format="parket")
     with pytest.raises(TableError, match="Cannot read .*x.txt"):
         open_table(path, format="parquet")

@@ -14,6 +14,7 @@ avoided for that reason: adding floats in another order gives another result.)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,7 +148,7 @@ class Spread:
             return 0.0
         if not self.sample.overflowed:
             return _weighted_quantile(self.sample.values, self.sample.counts, share)
-        target = share * (self.count - 1)
+        target = _rank(share, self.count)
         below = np.cumsum(self.bin_counts)
         place = int(np.searchsorted(below, target, side="right"))
         share_in_bin = (target - (below[place] - self.bin_counts[place])) / self.bin_counts[place]
@@ -187,5 +188,10 @@ def bin_centre(bin_number: int) -> float:
 def _weighted_quantile(values: NDArray[np.float64], counts: NDArray[np.int64], share: float) -> float:
     order = np.argsort(values)
     below = np.cumsum(counts[order])
-    place = int(np.searchsorted(below, share * (below[-1] - 1), side="right"))
-    return float(values[order][min(place, len(order) - 1)])
+    place = int(np.searchsorted(below, _rank(share, int(below[-1])), side="right"))
+    return float(values[order][place])
+
+
+def _rank(share: float, count: int) -> int:
+    """The place, from 0, of the value at `share` of `count` sorted values: the nearest, and of two the lower."""
+    return max(0, math.ceil(share * (count - 1) - 0.5))
