@@ -78,6 +78,11 @@ def test_a_key_by_name_is_an_identifier():
     )  # agreed: no warning
 
 
+def test_a_column_to_ignore_must_be_there():
+    with pytest.raises(TableError, match=r"names column 'idd', which the table has not. Did you mean 'id'\?"):
+        TableEncoder(ignore=["idd"]).fit(pa.table({"id": [1, 2], "a": [1, 2]}))
+
+
 def test_the_user_has_the_last_word():
     assert kind_of(pa.array(np.arange(N) % 3), kinds={"column": "category"}) == "category"
     assert kind_of(pa.array([str(i) for i in range(N)]), kinds={"column": "number"}) == "number"
@@ -87,10 +92,10 @@ def test_the_user_has_the_last_word():
         kind_of(texts("a", "b"), kinds={"column": "number"})
     with pytest.raises(TableError, match="cannot be read as boolean"):
         kind_of(texts("a", "b"), kinds={"column": "boolean"})
-    with pytest.raises(TableError, match="must be one of .* Got 'numbr' instead. Did you mean 'number'?"):
+    with pytest.raises(TableError, match=r"must be one of .* Got 'numbr' instead. Did you mean 'number'?"):
         kind_of(texts("a", "b"), kinds={"column": "numbr"})
     with pytest.raises(
-        TableError, match="names column 'colum', which the table has not. Did you mean 'column'?"
+        TableError, match=r"names column 'colum', which the table has not. Did you mean 'column'?"
     ):
         kind_of(texts("a", "b"), kinds={"colum": "number"})
 
@@ -133,7 +138,7 @@ def test_missing_markers_are_as_told():
     assert TableEncoder(missing=["?", "-"]).fit(table).feature_names_ == ["age", "age missing"]
     with pytest.warns(RDPWarning, match=r"mixes numbers \(50%\) and text \(first: row 2, '\?'\)"):
         TableEncoder().fit(table)
-    with pytest.raises(TableError, match="must be a list of texts. Got '-'"):
+    with pytest.raises(TableError, match=r"must be a list of texts. Got '-'"):
         TableEncoder(missing="-").fit(table)
 
 
@@ -255,7 +260,7 @@ def test_columns_are_found_by_name():
     np.testing.assert_array_equal(encoder.transform(train.select(["b", "a"])), encoder.transform(train))
     with pytest.warns(RDPWarning, match="New in the table and not used: 'c'"):
         encoder.transform(train.append_column("c", pa.array([1, 2, 3])))
-    with pytest.raises(TableError, match="Column 'a' of the fit is missing from the table. Is it 'aa' now?"):
+    with pytest.raises(TableError, match=r"Column 'a' of the fit is missing from the table. Is it 'aa' now?"):
         encoder.transform(train.rename_columns(["aa", "b"]))
 
 
@@ -342,7 +347,7 @@ def test_pandas_columns_of_mixed_objects_and_odd_names_are_read():
         TableEncoder().fit(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(TableError, match="It is lazy: collect it first"):
         TableEncoder().fit(pl.LazyFrame({"a": [1]}))
-    with pytest.raises(TableError, match="Cannot read a table from builtins.int"):
+    with pytest.raises(TableError, match=r"Cannot read a table from builtins.int"):
         TableEncoder().fit(3)
 
 
@@ -456,7 +461,7 @@ def test_impossible_options_are_refused(options, message):
 
 
 def test_an_encoder_must_be_fitted_first():
-    with pytest.raises(TableError, match="not fitted. Call fit"):
+    with pytest.raises(TableError, match=r"not fitted. Call fit"):
         TableEncoder().transform(pa.table({"a": [1]}))
 
 
@@ -478,6 +483,7 @@ def test_texts_can_be_left_out_aloud():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    code = "import sys, rdplearn.table; print([m for m in ('pyarrow', 'pandas', 'polars', 'scipy', 'sklearn') if m in sys.modules])"
+    heavy = {"pyarrow", "pandas", "polars", "scipy", "sklearn"}
+    code = f"import sys, rdplearn.table; print({heavy} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "[]"
+    assert loaded.stdout.strip() == "set()"

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from nasty_tables import NASTY
 
 from rdplearn.errors import RDPWarning, TableError
@@ -37,3 +39,53 @@ def test_a_nasty_table_ends_well(name: str, tmp_path: Path):
                 encoder.fit_transform(path)
             assert "\n" not in str(caught.value)
             assert len(str(caught.value)) < 500
+
+
+CELLS = st.sampled_from(
+    [
+        b"1",
+        b"2.5",
+        b"",
+        b"NA",
+        b"x",
+        b"yes",
+        b"no",
+        b"2024-01-31",
+        b"01/02/2024",
+        b"31/12/2023",
+        b"10:00",
+        b'"',
+        b'"a,b"',
+    ]
+    + [
+        b"\x00",
+        b"\xff",
+        b"\xc3\xa9",
+        b"1e400",
+        b"nan",
+        b"{",
+        b'{"a":1}',
+        b"a b c d e",
+        b"=1+1",
+        b"\xef\xbb\xbf",
+        b"0012",
+    ]
+    + [b"9999-12-31", b"0001-01-01", b"1,5", b"1.234,5", b"12:61", b"9" * 30]
+)
+LINES = st.lists(st.lists(CELLS, min_size=1, max_size=3).map(b",".join), max_size=30).map(b"\n".join)
+
+
+@given(content=LINES | st.binary(max_size=200))
+@example(content=b"a\n0001-01-01\n9999-12-31\n")
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_give_a_finite_matrix_or_one_line(content: bytes, tmp_path: Path):
+    path = tmp_path / "any"
+    path.write_bytes(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RDPWarning)
+        try:
+            matrix = TableEncoder(sparse=False).fit_transform(path)
+        except TableError as fault:
+            assert "\n" not in str(fault)  # noqa: PT017 - most bytes are no table
+        else:
+            assert np.isfinite(matrix).all()

@@ -126,15 +126,15 @@ def test_what_is_told_is_not_guessed(tmp_path):
     path.write_bytes("a~b\n1~é\n".encode("latin-1"))
     assert read(path, separator="~", encoding="latin-1", header=True) == {"a": ["1"], "b": ["é"]}
     assert read(path, separator="~", encoding="latin-1", header=False)["column_2"] == ["b", "é"]
-    with pytest.raises(TableError, match="The separator must be one ASCII character. Got '::' instead"):
+    with pytest.raises(TableError, match=r"The separator must be one ASCII character. Got '::' instead"):
         open_table(path, separator="::", encoding="latin-1")
     with pytest.raises(TableError, match="The encoding 'latin-one' is not known"):
         open_table(path, encoding="latin-one")
     with pytest.raises(
-        TableError, match="must be one of 'csv', 'parquet', 'arrow', 'jsonl'. Got 'parket' instead. Did you"
+        TableError, match=r"must be one of 'csv', 'parquet', 'arrow', 'jsonl'. Got 'parket' instead. Did you"
     ):
         open_table(path, format="parket")
-    with pytest.raises(TableError, match="Cannot read .*x.txt"):
+    with pytest.raises(TableError, match=r"Cannot read .*x.txt"):
         open_table(path, format="parquet")
     with pytest.raises(TableError, match="is not written in utf-8"):
         open_table(path, encoding="utf-8")

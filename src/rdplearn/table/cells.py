@@ -1,8 +1,8 @@
 """What the cells of a column say: texts read as numbers, truth values, dates and times of day.
 
-A cell is *missing* when it is null, NaN, empty, or one of the markers of `TextRules`. `clean_cells` brings a column of
-any Arrow type to one of a few, with blanks stripped and missing cells null; the readers below it take such *clean*
-arrays, whole, and give NaN for cells that are missing or do not say such a thing.
+A cell is *missing* when it is null, NaN, empty, or one of the markers of `TextRules`. `clean_cells` brings a
+column of any Arrow type to one of a few, with blanks stripped and missing cells null; the readers below it
+take such *clean* arrays, whole, and give NaN for cells that are missing or do not say such a thing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class TextRules:
     decimal : str
         The decimal mark, ``"."`` or ``","``.
     thousands : str or None
-        The mark between groups of three digits, such as ``","``, ``"."``, ``"'"`` or ``" "``; none by default.
+        The mark between groups of three digits, such as ``","``, ``"."``, ``"'"`` or ``" "``; none by
+        default.
     day_first : bool or None
         Whether 01/02/2024 is the first of February; None lets the column's other dates decide.
 
@@ -77,7 +78,7 @@ class TextRules:
     def __post_init__(self) -> None:
         if isinstance(self.missing, str):
             raise TableError(
-                f"The 'missing' option must be a list of texts. Got {self.missing!r}; pass [{self.missing!r}]."
+                f"The 'missing' option must be a list of texts. Got {self.missing!r}; put it in a list."
             )
         object.__setattr__(self, "missing", tuple(str(marker).strip() for marker in self.missing))
         if self.decimal not in (".", ","):
@@ -101,9 +102,10 @@ def is_text(array: pa.Array) -> bool:
 
 
 def clean_cells(array: pa.Array, rules: TextRules, column: str, table: str) -> pa.Array:
-    """Bring a column to string, double, bool, timestamp, time64, null, or a dictionary of strings; missing is null.
+    """Bring a column to string, double, bool, timestamp, time64, null, or a dictionary of strings.
 
-    Dictionaries stay dictionaries: whoever made one declared the column to be a category.
+    Missing cells become null. Dictionaries stay dictionaries: whoever made one declared the column to be a
+    category.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -132,8 +134,8 @@ def clean_cells(array: pa.Array, rules: TextRules, column: str, table: str) -> p
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
     raise TableError(
-        f"Column {shown(column)} of {table} holds {str(kind)[:60]} values, which are no number, text or date. "
-        f"Pass --ignore {as_option(column)}."
+        f"Column {shown(column)} of {table} holds {str(kind)[:60]} values, which are no number, "
+        f"text or date. Pass --ignore {as_option(column)}."
     )
 
 
@@ -151,7 +153,7 @@ def clean_texts(texts: pa.Array, rules: TextRules) -> pa.Array:
 
 
 def words_of(array: pa.Array) -> pa.Array:
-    """Write a clean array as text; whole numbers without a decimal point, so that 1.0 and 1 are one category."""
+    """Write a clean array as text; whole numbers without a point, so that 1.0 and 1 are one category."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -175,7 +177,7 @@ def as_floats(array: pa.Array) -> NDArray[np.float64]:
     """Arrow numbers or truth values as float64, nulls as NaN."""
     import pyarrow as pa
 
-    floats: NDArray[np.float64] = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    floats: NDArray[np.float64] = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return floats
 
 
@@ -300,7 +302,7 @@ def orders_of_dates(texts: pa.Array) -> tuple[bool, ...]:
 
 
 def _cast_if_all_can(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
-    """Cast texts, or give None if one of them cannot be. Failing is slow in Arrow, so a few are tried first."""
+    """Cast texts, or give None if one cannot be. Failing is slow in Arrow, so a few are tried first."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

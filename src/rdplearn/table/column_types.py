@@ -39,7 +39,7 @@ CODE_WITH_ZEROS = re.compile(r"0\d+")
 
 @dataclass(frozen=True)
 class Decision:
-    """What a column is, a sentence on why where that is not plain to see, and whether the user has to be warned."""
+    """What a column is, a note on why where that is not plain to see, and a warning if one is due."""
 
     kind: str
     note: str = ""
@@ -53,8 +53,8 @@ def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str |
     Raises
     ------
     TableError
-        When nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or meant is for
-        the user to say.
+        When nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or meant
+        is for the user to say.
     """
     if told is not None:
         return _as_told(column, rules, table, told)
@@ -74,7 +74,7 @@ def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str |
 
 
 def day_first_of(column: ColumnSummary, rules: TextRules) -> bool:
-    """Whether dates such as 01/02/2024 start with the day: as told, else as more of the column's dates allow."""
+    """Whether 01/02/2024 starts with the day: as told, else as more of the column's dates allow."""
     if column.form == "moment":
         return False
     if rules.day_first is not None:
@@ -87,7 +87,10 @@ def shown_value(column: ColumnSummary) -> str:
     if column.form in ("text", "category"):
         return str(column.texts.values[column.texts.counts.argmax()])
     sample = (column.moments[False] if column.form == "moment" else column.numbers).sample
-    return number_words(sample.values[[sample.counts.argmax()]])[0] if len(sample.values) else "infinity"
+    if len(sample.values) == 0:
+        return "infinity"
+    value = sample.values[[sample.counts.argmax()]]
+    return str(value.astype("datetime64[s]")[0]) if column.form == "moment" else number_words(value)[0]
 
 
 def _n_numbers(column: ColumnSummary) -> int:
@@ -127,20 +130,14 @@ def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decisio
     day_first = day_first_of(column, rules)
     if column.moments[day_first].count < column.n_present:
         _refuse(column, column.not_moments[day_first], "that is no date with " + _order(day_first), table)
-    both = column.moments
-    same = both[True].count == both[False].count
-    if (
-        column.form == "text"
-        and rules.day_first is None
-        and same
-        and both[True].maximum != both[False].maximum
-    ):
+    orders_differ = set(column.moments[True].sample.hashes) != set(column.moments[False].sample.hashes)
+    same_count = column.moments[True].count == column.moments[False].count
+    if column.form == "text" and rules.day_first is None and same_count and orders_differ:
         return Decision(
             "date",
             "month read before day",
-            f"The dates of column {shown(column.name)} of {table}, such as {shown(shown_value(column))}, can be read with the day "
-            "or the month first; the month was taken. Pass --day-first or --month-first.",
-            False,
+            f"The dates of column {shown(column.name)} of {table}, such as {shown(shown_value(column))}, can be "
+            "read with the day or the month first; the month was taken. Pass --day-first or --month-first.",
         )
     return Decision("date", day_first=day_first)
 
@@ -158,9 +155,10 @@ def _refuse_strays(column: ColumnSummary, rules: TextRules, table: str) -> None:
 
 def _refuse(column: ColumnSummary, stray: Stray, why: str, table: str) -> NoReturn:
     raise TableError(
-        f"Column {shown(column.name)} of {table} has text {why + ' ' if why else ''}in {rows_text(stray.n_rows)} "
-        f"(first: row {stray.first_row}, {shown(stray.first_text)}). Pass --missing {as_option(stray.first_text)} if it means "
-        f"missing, or --kind {as_option(column.name + '=category')}."
+        f"Column {shown(column.name)} of {table} has text {why + ' ' if why else ''}in "
+        f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
+        f"Pass --missing {as_option(stray.first_text)} if it means missing, "
+        f"or --kind {as_option(column.name + '=category')}."
     )
 
 
@@ -191,8 +189,9 @@ def _mixture_warning(column: ColumnSummary, table: str) -> str:
         return ""
     stray = column.not_numbers
     return (
-        f"Column {shown(column.name)} of {table} mixes numbers ({share:.0%}) and text (first: row {stray.first_row}, "
-        f"{shown(stray.first_text)}); all were read as text. Pass --missing {as_option(stray.first_text)} if it means missing."
+        f"Column {shown(column.name)} of {table} mixes numbers ({share:.0%}) and text "
+        f"(first: row {stray.first_row}, {shown(stray.first_text)}); all were read as text. "
+        f"Pass --missing {as_option(stray.first_text)} if it means missing."
     )
 
 
@@ -239,7 +238,7 @@ def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> 
     }
     if not readable[told]:
         raise TableError(
-            f"Column {shown(column.name)} of {table} cannot be read as {told}: such a value as {shown(shown_value(column))} is "
-            f"none. Pass another --kind for it."
+            f"Column {shown(column.name)} of {table} cannot be read as {told}: a value such as "
+            f"{shown(shown_value(column))} is none. Pass another --kind for it."
         )
     return Decision(told, note)

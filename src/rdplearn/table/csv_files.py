@@ -119,5 +119,5 @@ def _explain(
     if "straddl" in told or "quote" in told.lower():
         return f"{name} has a row of several megabytes after row {rows_read}: is a quotation mark left open?"
     if isinstance(fault, UnicodeError) or "UTF8" in told:
-        return f"{name} has bytes after row {rows_read} that are not in its encoding. Pass --encoding latin-1 or another."
+        return f"{name} has bytes after row {rows_read} that its encoding has not. Pass --encoding."
     return f"Cannot read {name} after row {rows_read}: {' '.join(told.split())[:200]}."

@@ -99,7 +99,7 @@ class EncodedColumn:
         return [*names, f"{self.source} missing"] if self.indicator else names
 
     def encode(self, cells: pa.Array, rules: TextRules, findings: Findings) -> list[Piece]:
-        """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual about them."""
+        """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual."""
         array = clean_cells(cells, rules, self.source, findings.table)
         missing = np.asarray(array.is_null())
         pieces: list[Piece] = []

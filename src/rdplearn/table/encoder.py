@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from rdplearn.table.findings import Findings
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
+from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,14 +32,14 @@ NARROWEST_SPARSE = 32
 class TableEncoder:
     """Turn a table of numbers, categories, dates, texts and holes into a matrix of float32.
 
-    The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how they were
-    cut into batches. `docs/tables.md` tells what becomes of each kind of column.
+    The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
+    they were cut into batches. `docs/tables.md` tells what becomes of each kind of column.
 
     Parameters
     ----------
     kinds : mapping from column name to kind, optional
-        What columns are, where the evidence would mislead: "number", "boolean", "category", "date", "time", "text",
-        or "identifier" (left out).
+        What columns are, where the evidence would mislead: "number", "boolean", "category", "date", "time",
+        "text", or "identifier" (left out).
     ignore : sequence of str
         Columns to leave alone, at fit and at transform.
     missing : sequence of str
@@ -56,7 +57,8 @@ class TableEncoder:
     text_columns : int, default=32
         Matrix columns for the letter triples of a free text; 0 leaves free text out.
     sparse : {"auto", True, False}, default="auto"
-        Whether the matrix is CSR; "auto" means when it has 32 columns or more, at most a fifth of them filled per row.
+        Whether the matrix is CSR; "auto" means when it has 32 columns or more, at most a fifth of them filled
+        per row.
 
     Attributes
     ----------
@@ -116,6 +118,7 @@ class TableEncoder:
         Summaries of parts join with `TableSummary.merge`; `fit_summary` does the rest.
         """
         opened = open_table(table)
+        _require_names("ignore", self._ignored(), opened.column_names, opened.name)
         return summarise(opened.batches(), self._rules(), ignore=self._ignored(), name=opened.name)
 
     def fit_summary(self, summary: TableSummary) -> TableEncoder:
@@ -151,8 +154,9 @@ class TableEncoder:
     def encode_batches(self, table: Any) -> Iterator[tuple[pa.RecordBatch, Matrix]]:
         """Encode a table of any size batch by batch; each batch comes with its matrix.
 
-        Columns are found by name, in any order. A column that the matrix needs must be there; columns that the fit
-        had not are passed over with a warning. What else differs from the fit is warned of once, after the last batch.
+        Columns are found by name, in any order. A column that the matrix needs must be there; columns that
+        the fit had not are passed over with a warning. What else differs from the fit is warned of once,
+        after the last batch.
         """
         self._require_fit()
         opened = open_table(table)
@@ -178,7 +182,7 @@ class TableEncoder:
         return np.array(self.feature_names_, dtype=object)
 
     def describe(self) -> list[dict[str, Any]]:
-        """What was done to each column, in the table's order: plain values, ready for JSON or a printed table.
+        """What was done to each column, in the table's order, as plain values for JSON or a printed table.
 
         Examples
         --------
@@ -251,27 +255,24 @@ class TableEncoder:
             value = getattr(self, option)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
                 raise TableError(
-                    f"The {option!r} parameter of TableEncoder must be an integer of at least {lowest}. Got {value!r} instead."
+                    f"The {option!r} parameter of TableEncoder must be an integer of at least {lowest}. "
+                    f"Got {value!r} instead."
                 )
         if not 0 <= self.rare_share < 1:
             raise TableError(
-                f"The 'rare_share' parameter of TableEncoder must be in [0, 1). Got {self.rare_share!r} instead."
+                "The 'rare_share' parameter of TableEncoder must be in [0, 1). "
+                f"Got {self.rare_share!r} instead."
             )
         if self.sparse not in ("auto", True, False):
             raise TableError(
-                f"The 'sparse' parameter of TableEncoder must be 'auto', True or False. Got {self.sparse!r} instead."
+                "The 'sparse' parameter of TableEncoder must be 'auto', True or False. "
+                f"Got {self.sparse!r} instead."
             )
 
     def _check_names(self, summary: TableSummary) -> None:
         if summary.n_rows == 0:
             raise TableError(f"There are no rows in {summary.name}. Pass a table with at least one row.")
-        for name in self.kinds or {}:
-            if name not in summary.columns:
-                near = difflib.get_close_matches(name, summary.columns, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
-                raise TableError(
-                    f"The 'kinds' parameter names column {name!r}, which {summary.name} has not.{hint}"
-                )
+        _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
 
     def _learn_column(self, summary: TableSummary, name: str) -> EncodedColumn:
         column = summary.columns[name]
@@ -291,7 +292,8 @@ class TableEncoder:
         if not names:
             reasons = "; ".join(f"{column.source!r} is {column.kind}" for column in self.columns_[:3])
             raise TableError(
-                f"No column of {table} can be used{': ' + reasons if reasons else ''}. Pass --kind or --ignore less."
+                f"No column of {table} can be used{': ' + reasons if reasons else ''}. "
+                "Say what they are with --kind, or --ignore less."
             )
         taken: dict[str, int] = {}
         self.feature_names_ = []
@@ -353,3 +355,10 @@ class TableEncoder:
     def _require_fit(self) -> None:
         if not hasattr(self, "columns_"):
             raise TableError("This TableEncoder is not fitted. Call fit with a table first.")
+
+
+def _require_names(option: str, named: Iterable[str], present: Collection[str], table: str) -> None:
+    for name in sorted(set(named) - set(present)):
+        near = difflib.get_close_matches(name, present, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise TableError(f"The {option!r} parameter names column {shown(name)}, which {table} has not.{hint}")

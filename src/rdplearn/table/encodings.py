@@ -1,6 +1,7 @@
 """How each kind of column becomes numbers: one small class per kind, built from a summary, applied to cells.
 
-Each class holds only plain values (numbers, texts, lists of them), so that a model file can store it as JSON, and has
+Each class holds only plain values (numbers, texts, lists of them), so that a model file can store it as JSON,
+and has
 
 - `suffixes()`: how its matrix columns are called, after the name of the source column;
 - `read(array, rules)`: cells as numbers, NaN where a cell cannot be read (absent where every text is fine);
@@ -44,7 +45,7 @@ PERIODS = ("hour", "weekday", "yearday")
 
 @dataclass(frozen=True)
 class Number:
-    """The number itself; counted from `offset` when it lies too far from zero for float32 to tell values apart."""
+    """The number itself; counted from `offset` if too far from zero for float32 to tell values apart."""
 
     kind: ClassVar[str] = "number"
     fill: float
@@ -101,8 +102,8 @@ class Boolean:
 class Category:
     """One column of 0 and 1 per frequent value, and one for all rare values if the fit met any.
 
-    A value that the fit had not seen counts as rare; without rare values at fit, its row has no 1 at all. `all_known`
-    is false when there were more distinct values than a summary remembers.
+    A value that the fit had not seen counts as rare; without rare values at fit, its row has no 1 at all.
+    `all_known` is false when there were more distinct values than a summary remembers.
     """
 
     kind: ClassVar[str] = "category"
@@ -145,7 +146,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Date:
-    """Days since the first date of the fit, and the periods of time that the dates span, as points on circles.
+    """Days since the first date of the fit, and the periods that the dates span as points on circles.
 
     A missing date stands at the median day and in the middle of each circle.
     """

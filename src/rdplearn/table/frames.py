@@ -1,4 +1,4 @@
-"""Tables that are already in memory: Arrow tables, arrays, and any data frame that narwhals knows (pandas, polars)."""
+"""Tables that are already in memory: Arrow tables, arrays, and the data frames that narwhals knows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Hashes of whole arrays at once: the same number for the same value, on every machine and in every batch.
 
-Everything here is a pure function of bytes. No hash depends on Python's per-process seed, so that statistics taken on
-many machines can be merged and a model file means the same thing tomorrow.
+Everything here is a pure function of bytes. No hash depends on Python's per-process seed, so that statistics
+taken on many machines can be merged and a model file means the same thing tomorrow.
 """
 
 from __future__ import annotations

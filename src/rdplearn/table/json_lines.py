@@ -1,7 +1,7 @@
 """JSON Lines: one object per line, read in blocks of whole lines.
 
-Every value is handed on as text, as in CSV, so that a key may hold a number here and a word there. A key that some
-objects lack is missing there; a first pass over the file finds all keys.
+Every value is handed on as text, as in CSV, so that a key may hold a number here and a word there. A key that
+some objects lack is missing there; a first pass over the file finds all keys.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of any origin, as one thing: a name, column names, and batches of rows of bounded size that can be read again.
+"""Tables of any origin as one thing: a name, column names, and batches of rows that can be read again.
 
 Texts stay texts here. What they mean is the encoder's business, which sees the whole column.
 """
@@ -65,8 +65,8 @@ class Table:
         if repeated:
             places = [place + 1 for place, name in enumerate(self.column_names) if name == repeated[0]]
             raise TableError(
-                f"Column name {shown(repeated[0])} occurs {len(places)} times in {self.name} (columns {places[0]} and "
-                f"{places[1]}). Give each column a name of its own."
+                f"Column name {shown(repeated[0])} occurs {len(places)} times in {self.name} "
+                f"(columns {places[0]} and {places[1]}). Give each column a name of its own."
             )
         if not self.column_names:
             raise TableError(f"There are no columns in {self.name}. Pass a table with at least one column.")

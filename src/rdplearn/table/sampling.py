@@ -1,7 +1,7 @@
 """A uniform sample of the rows of a table of unknown length, in one pass and bounded memory.
 
-Every row gets a random key from the seed and its number; the rows with the smallest keys are the sample. So the same
-seed draws the same rows however the table is cut into batches, and samples of parts can be joined.
+Every row gets a random key from the seed and its number; the rows with the smallest keys are the sample. So
+the same seed draws the same rows however the table is cut into batches, and samples of parts can be joined.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RowSample:
 
 
 def row_keys(seed: int, first_row: int, n_rows: int) -> NDArray[np.uint64]:
-    """The random keys of `n_rows` rows from `first_row` on; they depend on the seed and the row number alone."""
+    """The random keys of `n_rows` rows from `first_row` on, made of the seed and the row number alone."""
     start = scramble(np.array([seed % 2**64], dtype=np.uint64))
     return scramble(scramble(np.arange(first_row, first_row + n_rows, dtype=np.uint64)) ^ start)
 

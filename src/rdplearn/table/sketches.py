@@ -1,15 +1,15 @@
 """Sketches of a column in bounded memory that merge exactly.
 
-Both sketches depend on the values alone: not on their order, nor on how they were cut into batches or partitions.
-So a file read in one go, in blocks, or by a thousand workers gives the same encoding, bit for bit. (Sums and means are
-avoided for that reason: adding floats in another order gives another result.)
+Both sketches depend on the values alone: not on their order, nor on how they were cut into batches or
+partitions. So a file read in one go, in blocks, or by a thousand workers gives the same encoding, bit for
+bit. (Sums and means are avoided for that reason: adding floats in another order gives another result.)
 
-- `DistinctSample` keeps the values with the smallest hashes and counts each *exactly*: a value among the smallest of
-  the whole is among the smallest of every part that holds it, so no occurrence is ever lost. Up to `capacity` distinct
-  values it is the exact table of counts; beyond that, a uniform sample of the distinct values (KMV; Bar-Yossef et al.
-  2002, "Counting distinct elements in a data stream").
-- `Spread` keeps extremes and a histogram whose bins grow by a fixed factor (DDSketch; Masson et al. 2019), with a
-  `DistinctSample` to see inside a bin, and answers quantiles.
+- `DistinctSample` keeps the values with the smallest hashes and counts each *exactly*: a value among the
+  smallest of the whole is among the smallest of every part that holds it, so no occurrence is ever lost. Up
+  to `capacity` distinct values it is the exact table of counts; beyond that, a uniform sample of the distinct
+  values (KMV; Bar-Yossef et al. 2002, "Counting distinct elements in a data stream").
+- `Spread` keeps extremes and a histogram whose bins grow by a fixed factor (DDSketch; Masson et al. 2019),
+  with a `DistinctSample` to see inside a bin, and answers quantiles.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Spread:
         return float(self.bin_counts[self.bins == 0].sum()) / self.count if self.count else 0.0
 
     def quantile(self, share: float) -> float:
-        """The value below which `share` of the numbers lie: exact for few distinct values, else within 2 %."""
+        """The value below which `share` of the numbers lie: exact if few are distinct, else within 2 %."""
         if self.count == 0:
             return 0.0
         if not self.sample.overflowed:
@@ -193,5 +193,5 @@ def _weighted_quantile(values: NDArray[np.float64], counts: NDArray[np.int64], s
 
 
 def _rank(share: float, count: int) -> int:
-    """The place, from 0, of the value at `share` of `count` sorted values: the nearest, and of two the lower."""
+    """The place, from 0, of the value at `share` of `count` sorted ones: the nearest, of two the lower."""
     return max(0, math.ceil(share * (count - 1) - 0.5))

@@ -1,4 +1,4 @@
-"""Guessing how a text file is written, from its first megabyte: encoding, separator, and whether it has a header."""
+"""Guessing how a text file is written from its first megabyte: encoding, separator, header or none."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
 
     Examples
     --------
-    >>> sniff_header([["age", "city"], ["31", "Oslo"]], "'x.csv'"), sniff_header([["age"], ["young"]], "'x.csv'")
-    (True, True)
+    >>> sniff_header([["age", "city"], ["31", "Oslo"]], "'x.csv'")
+    True
     """
     first, below = rows[0], rows[1:]
     # Empty cells say nothing, and a nameless cell in a header is common (an index column).
@@ -95,8 +95,9 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
     if not numeric_in_first or (below and numeric_below - numeric_in_first - _empty_places(first)):
         return True
     warnings.warn(
-        f"{name} seems to have no header, as its first row holds the number {shown(first[min(numeric_in_first)])}; columns "
-        "are called column_1, column_2, ... Pass --header or --no-header.",
+        f"{name} seems to have no header, as its first row holds the number "
+        f"{shown(first[min(numeric_in_first)])}; columns are called "
+        "column_1, column_2, ... Pass --header or --no-header.",
         RDPWarning,
         stacklevel=5,
     )

@@ -1,7 +1,7 @@
 """A fitted encoder as plain values and back, with every value checked on the way in.
 
-A model file may come from anywhere: nothing is executed, no attribute is set that was not asked for, and whatever is
-not of the expected type or range is a `ModelFileError`.
+A model file may come from anywhere: nothing is executed, no attribute is set that was not asked for, and
+whatever is not of the expected type or range is a `ModelFileError`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What one pass over a table finds out about its columns: enough to decide how to encode each, and no more.
 
-`summarise` reads batches; `TableSummary.merge` joins the summaries of parts. The summary of a table is the same
-whichever way it was cut into parts, as long as the parts are merged in the order of their rows.
+`summarise` reads batches; `TableSummary.merge` joins the summaries of parts. The summary of a table is the
+same whichever way it was cut into parts, as long as the parts are merged in the order of their rows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LONGEST_KEPT_TEXT = 256
 
 @dataclass(frozen=True)
 class Stray:
-    """Cells that do not fit a reading of their column: how many, and the first of them (rows count from 1)."""
+    """Cells that do not fit a reading of their column: how many, and the first (rows count from 1)."""
 
     n_rows: int = 0
     first_row: int = 0
@@ -70,8 +70,8 @@ class Stray:
 class ColumnSummary:
     """All that is remembered of one column.
 
-    `form` is how the cells arrived: "text" (to be read), "category" (declared one by its data frame), "number",
-    "boolean", "moment", "time of day"; None while only empty cells were seen.
+    `form` is how the cells arrived: "text" (to be read), "category" (declared one by its data frame),
+    "number", "boolean", "moment", "time of day"; None while only empty cells were seen.
     """
 
     name: str
@@ -146,8 +146,8 @@ class ColumnSummary:
     def _require_form(self, form: str, table: str) -> None:
         if self.form not in (None, form):
             raise TableError(
-                f"Column {shown(self.name)} of {table} arrives as {self.form} up to row {self.n_rows:,} and as {form} "
-                f"after it. Give it one type, or pass --ignore {as_option(self.name)}."
+                f"Column {shown(self.name)} of {table} arrives as {self.form} up to row {self.n_rows:,} "
+                f"and as {form} after it. Give it one type, or pass --ignore {as_option(self.name)}."
             )
         self.form = form
 
