@@ -136,8 +136,9 @@ def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decisio
         return Decision(
             "date",
             "month read before day",
-            f"The dates of column {shown(column.name)} of {table}, such as {shown(shown_value(column))}, can be "
-            "read with the day or the month first; the month was taken. Pass --day-first or --month-first.",
+            f"The dates of column {shown(column.name)} of {table}, such as {shown(shown_value(column))}, "
+            "can be read with the day or the month first; the month was taken. "
+            "Pass --day-first or --month-first.",
         )
     return Decision("date", day_first=day_first)
 
