@@ -465,6 +465,13 @@ def test_an_encoder_must_be_fitted_first():
         TableEncoder().transform(pa.table({"a": [1]}))
 
 
+def test_columns_of_no_use_can_be_ignored():
+    table = pa.table({"a": [1, 2], "nested": [[1], [2, 3]]})
+    encoder = TableEncoder(ignore=["nested"]).fit(table)
+    assert encoder.transform(table).tolist() == [[1], [2]]
+    assert encoder.transform(table.select(["a"])).tolist() == [[1], [2]]
+
+
 def test_an_empty_table_gives_an_empty_matrix():
     table = pa.table({"a": [1, 2], "b": ["x", "y"]})
     encoder = TableEncoder().fit(table)

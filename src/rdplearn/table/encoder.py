@@ -139,7 +139,7 @@ class TableEncoder:
         if len(matrices) == 1:
             return matrices[0]
         if not matrices:
-            return assemble([], 0, self.sparse_) if not self.feature_names_ else self._empty_matrix()
+            return self._empty_matrix()
         if self.sparse_:
             from scipy.sparse import vstack
 
