@@ -6,6 +6,9 @@ and the remedy. `TableError` is a `ValueError`, so that code written against sci
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class TableError(ValueError):
     """The table cannot be used as it is; the message says which column and row, and what to do."""
@@ -17,3 +20,19 @@ class ModelFileError(ValueError):
 
 class RDPWarning(UserWarning):
     """The result is valid but may not be what was meant."""
+
+
+def unknown_choice(argument: str, owner: str, value: object, choices: Iterable[str]) -> str:
+    """Word the error for a value outside a list of names, with the nearest name if there is one.
+
+    Examples
+    --------
+    >>> print(unknown_choice("mapping", "RDPDetector", "leeky", ["leaky", "linear"]))
+    The 'mapping' parameter of RDPDetector must be one of 'leaky', 'linear'. Got 'leeky' instead. Did you mean 'leaky'?
+    """
+    names = list(choices)
+    message = (
+        f"The {argument!r} parameter of {owner} must be one of {', '.join(map(repr, names))}. Got {value!r} instead."
+    )
+    near = difflib.get_close_matches(str(value), names, n=1)
+    return f"{message} Did you mean {near[0]!r}?" if near else message

@@ -1,0 +1,358 @@
+"""The table encoder: learns how the columns of a table become numbers, and turns tables into matrices."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rdplearn.errors import RDPWarning, TableError
+from rdplearn.table.assembly import Matrix, assemble
+from rdplearn.table.cells import TextRules
+from rdplearn.table.column_types import decide_kind
+from rdplearn.table.encoded_column import EncodedColumn
+from rdplearn.table.findings import Findings
+from rdplearn.table.reading import open_table
+from rdplearn.table.state import column_from_dict, column_to_dict, read_state
+from rdplearn.table.summary import TableSummary, summarise
+from rdplearn.table.wording import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT_VERSION = 1
+FULLEST_SPARSE = 0.2
+NARROWEST_SPARSE = 32
+
+
+class TableEncoder:
+    """Turn a table of numbers, categories, dates, texts and holes into a matrix of float32.
+
+    The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
+    they were cut into batches. `docs/tables.md` tells what becomes of each kind of column.
+
+    Parameters
+    ----------
+    kinds : mapping from column name to kind, optional
+        What columns are, where the evidence would mislead: "number", "boolean", "category", "date", "time",
+        "text", or "identifier" (left out).
+    ignore : sequence of str
+        Columns to leave alone, at fit and at transform.
+    missing : sequence of str
+        Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL`` and ``None``.
+    decimal : {".", ","}, default="."
+        The decimal mark of numbers in text.
+    thousands : str, optional
+        The mark between groups of three digits.
+    day_first : bool, optional
+        Whether 01/02/2024 is the first of February. By default the column's other dates decide.
+    max_categories : int, default=100
+        The most frequent values of a category that get a matrix column of their own.
+    rare_share : float, default=0.001
+        Values in a smaller share of the rows (or in one row only) are rare and share one matrix column.
+    text_columns : int, default=32
+        Matrix columns for the letter triples of a free text; 0 leaves free text out.
+    sparse : {"auto", True, False}, default="auto"
+        Whether the matrix is CSR; "auto" means when it has 32 columns or more, at most a fifth of them filled
+        per row.
+
+    Attributes
+    ----------
+    columns_ : list of EncodedColumn
+    feature_names_ : list of str
+        Names of the matrix columns: ``age``, ``age missing``, ``country=US``, ``when:hour_sin``.
+    source_columns_ : list of str
+        For each matrix column, the column of the table that it came from.
+    groups_ : dict from source column to the places of its matrix columns
+    n_rows_ : int
+        Rows of the table that was fitted.
+    sparse_ : bool
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [31.0, None, 57.0], "city": ["Oslo", "Rome", "Rome"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.feature_names_
+    ['age', 'age missing', 'city=Rome', 'city=Oslo']
+    >>> encoder.transform(table).tolist()
+    [[31.0, 0.0, 0.0, 1.0], [31.0, 1.0, 1.0, 0.0], [57.0, 0.0, 1.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        ignore: Iterable[str] = (),
+        missing: Iterable[str] = (),
+        decimal: str = ".",
+        thousands: str | None = None,
+        day_first: bool | None = None,
+        max_categories: int = 100,
+        rare_share: float = 0.001,
+        text_columns: int = 32,
+        sparse: bool | Literal["auto"] = "auto",
+    ) -> None:
+        self.kinds = kinds
+        self.ignore = ignore
+        self.missing = missing
+        self.decimal = decimal
+        self.thousands = thousands
+        self.day_first = day_first
+        self.max_categories = max_categories
+        self.rare_share = rare_share
+        self.text_columns = text_columns
+        self.sparse = sparse
+
+    def fit(self, table: Any) -> TableEncoder:
+        """Learn the encoding of a table: a path, ``"-"``, a data frame, an array, or an opened `Table`."""
+        return self.fit_summary(self.summarise(table))
+
+    def summarise(self, table: Any) -> TableSummary:
+        """Read a table, or a part of one, and remember what decides its encoding.
+
+        Summaries of parts join with `TableSummary.merge`; `fit_summary` does the rest.
+        """
+        opened = open_table(table)
+        _require_names("ignore", self._ignored(), opened.column_names, opened.name)
+        return summarise(opened.batches(), self._rules(), ignore=self._ignored(), name=opened.name)
+
+    def fit_summary(self, summary: TableSummary) -> TableEncoder:
+        """Learn the encoding from the summary of all rows."""
+        self._check_options()
+        self._check_names(summary)
+        self.rules_ = self._rules()
+        self.n_rows_ = summary.n_rows
+        self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
+        self._name_features(summary.name)
+        self.sparse_ = self._sparse_pays(summary) if self.sparse == "auto" else bool(self.sparse)
+        self._tell_left_out(summary)
+        return self
+
+    def transform(self, table: Any) -> Matrix:
+        """Encode a whole table: float32 of shape (n_rows, n_matrix_columns), dense or CSR."""
+        matrices = [matrix for _, matrix in self.encode_batches(table)]
+        if len(matrices) == 1:
+            return matrices[0]
+        if not matrices:
+            return self._empty_matrix()
+        if self.sparse_:
+            from scipy.sparse import vstack
+
+            return vstack(matrices, format="csr")
+        return np.concatenate(matrices)
+
+    def fit_transform(self, table: Any) -> Matrix:
+        """Learn the encoding of a table and encode it."""
+        opened = open_table(table)
+        return self.fit(opened).transform(opened)
+
+    def encode_batches(self, table: Any) -> Iterator[tuple[pa.RecordBatch, Matrix]]:
+        """Encode a table of any size batch by batch; each batch comes with its matrix.
+
+        Columns are found by name, in any order. A column that the matrix needs must be there; columns that
+        the fit had not are passed over with a warning. What else differs from the fit is warned of once,
+        after the last batch.
+        """
+        self._require_fit()
+        opened = open_table(table)
+        findings = Findings(opened.name)
+        present: set[str] | None = None
+        for batch in opened.batches():
+            if present is None:
+                present = set(batch.schema.names)
+                self._compare_columns(batch.schema.names, opened.name)
+            pieces = [
+                piece
+                for column in self.columns_
+                if column.source in present
+                for piece in column.encode(batch.column(column.source), self.rules_, findings)
+            ]
+            yield batch, assemble(pieces, batch.num_rows, self.sparse_)
+            findings.rows_before += batch.num_rows
+        findings.warn()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the matrix columns, as scikit-learn asks for them."""
+        self._require_fit()
+        return np.array(self.feature_names_, dtype=object)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """What was done to each column, in the table's order, as plain values for JSON or a printed table.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> encoder = TableEncoder().fit(pa.table({"flag": [True, False, None]}))
+        >>> encoder.describe()[0]["becomes"], encoder.describe()[0]["missing"]
+        (['flag', 'flag missing'], 1)
+        """
+        self._require_fit()
+        return [column.describe() for column in self.columns_]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fitted encoder as plain values for JSON; nothing in it is ever executed."""
+        self._require_fit()
+        return {
+            "format": FORMAT_VERSION,
+            "n_rows": self.n_rows_,
+            "sparse": self.sparse_,
+            "ignore": sorted(self._ignored()),
+            "rules": self.rules_.to_dict(),
+            "columns": [column_to_dict(column) for column in self.columns_],
+        }
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> TableEncoder:
+        """Rebuild a fitted encoder; raises `ModelFileError` for anything that `to_dict` does not write.
+
+        Examples
+        --------
+        >>> import json, pyarrow as pa
+        >>> encoder = TableEncoder().fit(pa.table({"age": [31, 57]}))
+        >>> again = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
+        >>> again.transform(pa.table({"age": [40]})).tolist()
+        [[40.0]]
+        """
+        checked = read_state(state, FORMAT_VERSION)
+        rules: TextRules = checked["rules"]
+        encoder = cls(
+            ignore=checked["ignore"],
+            missing=rules.missing,
+            decimal=rules.decimal,
+            thousands=rules.thousands,
+            day_first=rules.day_first,
+            sparse=checked["sparse"],
+        )
+        encoder.rules_ = rules
+        encoder.n_rows_ = checked["n_rows"]
+        encoder.sparse_ = checked["sparse"]
+        encoder.columns_ = [column_from_dict(column) for column in checked["columns"]]
+        encoder._name_features("the model")
+        return encoder
+
+    def _rules(self) -> TextRules:
+        return TextRules(
+            missing=self.missing if isinstance(self.missing, str) else tuple(self.missing),  # type: ignore[arg-type]
+            decimal=self.decimal,
+            thousands=self.thousands,
+            day_first=self.day_first,
+        )
+
+    def _ignored(self) -> frozenset[str]:
+        if isinstance(self.ignore, str):
+            raise TableError(
+                f"The 'ignore' option must be a list of columns. Got {self.ignore!r}; pass [{self.ignore!r}]."
+            )
+        return frozenset(self.ignore)
+
+    def _check_options(self) -> None:
+        for option, lowest in (("max_categories", 1), ("text_columns", 0)):
+            value = getattr(self, option)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < lowest:
+                raise TableError(
+                    f"The {option!r} parameter of TableEncoder must be an integer of at least {lowest}. "
+                    f"Got {value!r} instead."
+                )
+        if not 0 <= self.rare_share < 1:
+            raise TableError(
+                f"The 'rare_share' parameter of TableEncoder must be in [0, 1). Got {self.rare_share!r} instead."
+            )
+        if self.sparse not in ("auto", True, False):
+            raise TableError(
+                f"The 'sparse' parameter of TableEncoder must be 'auto', True or False. Got {self.sparse!r} instead."
+            )
+
+    def _check_names(self, summary: TableSummary) -> None:
+        if summary.n_rows == 0:
+            raise TableError(f"There are no rows in {summary.name}. Pass a table with at least one row.")
+        _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
+
+    def _learn_column(self, summary: TableSummary, name: str) -> EncodedColumn:
+        column = summary.columns[name]
+        decision = decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name))
+        if decision.warning:
+            warnings.warn(decision.warning, RDPWarning, stacklevel=5)
+        return EncodedColumn.learn(
+            column,
+            decision,
+            max_categories=self.max_categories,
+            rare_share=self.rare_share,
+            text_columns=self.text_columns,
+        )
+
+    def _name_features(self, table: str) -> None:
+        names = [(name, column.source) for column in self.columns_ for name in column.names()]
+        if not names:
+            reasons = "; ".join(f"{column.source!r} is {column.kind}" for column in self.columns_[:3])
+            raise TableError(
+                f"No column of {table} can be used{': ' + reasons if reasons else ''}. "
+                "Say what they are with --kind, or --ignore less."
+            )
+        taken: dict[str, int] = {}
+        self.feature_names_ = []
+        for name, _ in names:
+            taken[name] = taken.get(name, 0) + 1
+            self.feature_names_.append(name if taken[name] == 1 else f"{name} ({taken[name]})")
+        self.source_columns_ = [source for _, source in names]
+        self.groups_: dict[str, list[int]] = {}
+        for place, source in enumerate(self.source_columns_):
+            self.groups_.setdefault(source, []).append(place)
+
+    def _sparse_pays(self, summary: TableSummary) -> bool:
+        filled = sum(column.expected_entries(summary.columns[column.source]) for column in self.columns_)
+        n_columns = len(self.feature_names_)
+        return n_columns >= NARROWEST_SPARSE and filled <= FULLEST_SPARSE * n_columns
+
+    def _tell_left_out(self, summary: TableSummary) -> None:
+        left_out = [column for column in self.columns_ if column.kind in ("identifier", "text") and column.is_left_out]
+        told = self.kinds or {}
+        surprising = [column for column in left_out if column.source not in told]
+        if surprising:
+            listed = ", ".join(
+                f"{column.source!r} ({column.note.removeprefix('left out: ')})" for column in surprising[:5]
+            )
+            more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
+            warnings.warn(
+                f"Left out of {summary.name}: {listed}{more}. Pass ignore= to agree, or kinds= to use them.",
+                RDPWarning,
+                stacklevel=4,
+            )
+
+    def _compare_columns(self, names: list[str], table: str) -> None:
+        present, known = set(names), {column.source for column in self.columns_} | self._ignored()
+        absent = [column.source for column in self.columns_ if column.names() and column.source not in present]
+        new = [name for name in names if name not in known]
+        if absent:
+            near = difflib.get_close_matches(absent[0], new, n=1)
+            hint = f" Is it {near[0]!r} now?" if near else ""
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise TableError(
+                f"Column {absent[0]!r}{more} of the fit is missing from {table}.{hint} Add it, or fit again."
+            )
+        if new:
+            listed = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
+            warnings.warn(f"New in {table} and not used: {listed}.", RDPWarning, stacklevel=4)
+
+    def _empty_matrix(self) -> Matrix:
+        empty = np.zeros((0, len(self.feature_names_)), dtype=np.float32)
+        if not self.sparse_:
+            return empty
+        from scipy.sparse import csr_array
+
+        return csr_array(empty)
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "columns_"):
+            raise TableError("This TableEncoder is not fitted. Call fit with a table first.")
+
+
+def _require_names(option: str, named: Iterable[str], present: Collection[str], table: str) -> None:
+    for name in sorted(set(named) - set(present)):
+        near = difflib.get_close_matches(name, present, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise TableError(f"The {option!r} parameter names column {shown(name)}, which {table} has not.{hint}")

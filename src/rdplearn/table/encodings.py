@@ -1,0 +1,310 @@
+"""How each kind of column becomes numbers: one small class per kind, built from a summary, applied to cells.
+
+Each class holds only plain values (numbers, texts, lists of them), so that a model file can store it as JSON,
+and has
+
+- `suffixes()`: how its matrix columns are called, after the name of the source column;
+- `read(array, rules)`: cells as numbers, NaN where a cell cannot be read (absent where every text is fine);
+- `encode(...)`: the piece of the matrix; missing cells get a neutral value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rdplearn.table.assembly import Block, OneHot, Piece
+from rdplearn.table.cells import (
+    SECONDS_PER_DAY,
+    TextRules,
+    as_floats,
+    number_words,
+    read_booleans,
+    read_moments,
+    read_numbers,
+    read_times_of_day,
+    words_of,
+)
+from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE
+from rdplearn.table.findings import INFINITE, NO_LONGER_CONSTANT, NO_LONGER_EMPTY, TOO_LARGE, UNSEEN, Findings
+from rdplearn.table.hashing import trigram_shares
+from rdplearn.table.sketches import Spread
+from rdplearn.table.summary import ColumnSummary, Stray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RARE = "(rare)"
+LARGEST_NUMBER = 1e37  # float32 ends at 3.4e38, and differences of two such numbers must fit as well
+FAR_FROM_ZERO = 1000.0  # in spans of the column
+PERIODS = ("hour", "weekday", "yearday")
+
+
+@dataclass(frozen=True)
+class Number:
+    """The number itself; counted from `offset` if too far from zero for float32 to tell values apart."""
+
+    kind: ClassVar[str] = "number"
+    fill: float
+    offset: float = 0.0
+
+    @classmethod
+    def learn(cls, column: ColumnSummary) -> Number:
+        numbers = column.numbers
+        span, farthest = numbers.maximum - numbers.minimum, max(abs(numbers.minimum), abs(numbers.maximum))
+        median = numbers.quantile(0.5)
+        return cls(median, median if 0 < FAR_FROM_ZERO * span < farthest else 0.0)
+
+    def suffixes(self) -> list[str]:
+        return [""]
+
+    def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
+        return read_numbers(array, rules)
+
+    def encode(self, values: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
+        infinite = np.isinf(values)
+        findings.note(source, INFINITE, Stray.find(array, infinite))
+        values = np.where(np.isnan(values) | infinite, self.fill, values) - self.offset
+        findings.note(source, TOO_LARGE, Stray.find(array, np.abs(values) > LARGEST_NUMBER))
+        return Block(np.clip(values, -LARGEST_NUMBER, LARGEST_NUMBER)[:, None].astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """0 or 1; the more frequent of the two where it is missing."""
+
+    kind: ClassVar[str] = "boolean"
+    fill: float
+
+    @classmethod
+    def learn(cls, column: ColumnSummary) -> Boolean:
+        if column.form != "text" or column.numbers.count:
+            return cls(column.numbers.quantile(0.5))
+        import pyarrow as pa
+
+        values = read_booleans(pa.array(column.texts.values.tolist(), pa.string()), TextRules())
+        return cls(float(np.sum(values * column.texts.counts) * 2 > column.n_present))
+
+    def suffixes(self) -> list[str]:
+        return [""]
+
+    def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
+        return read_booleans(array, rules)
+
+    def encode(self, values: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
+        return Block(np.where(np.isnan(values), self.fill, values)[:, None].astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Category:
+    """One column of 0 and 1 per frequent value, and one for all rare values if the fit met any.
+
+    A value that the fit had not seen counts as rare; without rare values at fit, its row has no 1 at all.
+    `all_known` is false when there were more distinct values than a summary remembers.
+    """
+
+    kind: ClassVar[str] = "category"
+    categories: list[str]
+    rare: list[str]
+    all_known: bool
+
+    @classmethod
+    def learn(cls, column: ColumnSummary, max_categories: int, rare_share: float) -> Category:
+        counts = category_counts(column)
+        fewest = max(2.0, rare_share * column.n_rows) if column.n_rows >= FEWEST_ROWS_TO_JUDGE else 1.0
+        ranked = sorted(counts, key=lambda word: (-counts[word], word))
+        n_frequent = sum(count >= fewest for count in counts.values())
+        n_kept = min(n_frequent, max_categories)
+        return cls(ranked[:n_kept], sorted(ranked[n_kept:]), not column.texts.overflowed)
+
+    @property
+    def has_rare(self) -> bool:
+        return bool(self.rare) or not self.all_known
+
+    def suffixes(self) -> list[str]:
+        return [f"={category}" for category in [*self.categories, *([RARE] if self.has_rare else [])]]
+
+    def encode_words(self, words: pa.Array, source: str, findings: Findings) -> Piece:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        places = np.nan_to_num(as_floats(pc.index_in(words, value_set=pa.array(self.categories, words.type))), nan=-1)
+        other = (places < 0) & np.asarray(words.is_valid())
+        if other.any():
+            if self.all_known:
+                rare = np.asarray(pc.is_in(words, value_set=pa.array(self.rare, words.type)))
+                findings.note(source, UNSEEN, Stray.find(words, other & ~rare))
+            if self.has_rare:
+                places = np.where(other, len(self.categories), places)
+        return OneHot(places.astype(np.int64), len(self.suffixes()))
+
+
+@dataclass(frozen=True)
+class Date:
+    """Days since the first date of the fit, and the periods that the dates span as points on circles.
+
+    A missing date stands at the median day and in the middle of each circle.
+    """
+
+    kind: ClassVar[str] = "date"
+    day_first: bool
+    origin: float
+    fill: float
+    periods: list[str]
+
+    @classmethod
+    def learn(cls, column: ColumnSummary, day_first: bool) -> Date:
+        seconds = column.moments[day_first]
+        days = (seconds.maximum - seconds.minimum) / SECONDS_PER_DAY
+        spanned = {"hour": column.n_with_clock > 0, "weekday": days >= 7, "yearday": days >= 366}
+        fill = (seconds.quantile(0.5) - seconds.minimum) / SECONDS_PER_DAY
+        return cls(day_first, seconds.minimum, fill, [period for period in PERIODS if spanned[period]])
+
+    def suffixes(self) -> list[str]:
+        return [":days", *(f":{period}_{wave}" for period in self.periods for wave in ("sin", "cos"))]
+
+    def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
+        return read_moments(array, self.day_first)
+
+    def encode(self, seconds: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
+        days = (seconds - self.origin) / SECONDS_PER_DAY
+        waves = [wave for period in self.periods for wave in on_a_circle(turns(seconds, period))]
+        return Block(np.column_stack([np.where(np.isnan(days), self.fill, days), *waves]).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Time:
+    """The time of day as a point on a circle: 23:59 is next to 00:00. A missing one stands in the middle."""
+
+    kind: ClassVar[str] = "time"
+
+    def suffixes(self) -> list[str]:
+        return [":hour_sin", ":hour_cos"]
+
+    def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
+        return read_times_of_day(array)
+
+    def encode(self, seconds: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
+        return Block(np.column_stack(on_a_circle(turns(seconds, "hour"))).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Text:
+    """Shares of hashed letter triples, and the length in letters; all zero where the text is missing."""
+
+    kind: ClassVar[str] = "text"
+    n_buckets: int
+
+    def suffixes(self) -> list[str]:
+        width = len(str(self.n_buckets - 1))
+        return [":length", *(f":triples_{bucket:0{width}d}" for bucket in range(self.n_buckets))]
+
+    def encode_words(self, words: pa.Array, source: str, findings: Findings) -> Piece:
+        import pyarrow.compute as pc
+
+        words = pc.fill_null(words, "")
+        lengths = as_floats(pc.utf8_length(words)).astype(np.float32)
+        return Block(np.column_stack([lengths, trigram_shares(words, self.n_buckets)]))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that tells rows apart too well or not at all. Only whether it is missing may be of use."""
+
+    kind: str
+    constant: str | None = None
+
+    def suffixes(self) -> list[str]:
+        return []
+
+    def look(self, array: pa.Array, rules: TextRules, source: str, findings: Findings) -> None:
+        """Note values where the fit knew none, or only one other."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        present = np.asarray(array.is_valid())
+        if self.kind == "empty":
+            findings.note(source, NO_LONGER_EMPTY, Stray.find(array, present))
+        if self.constant is not None:
+            same = np.asarray(pc.fill_null(pc.equal(words_of(array), self.constant), False))
+            value = read_numbers(pa.array([self.constant]), rules)[0]
+            if not np.isnan(value):
+                same = same | (read_numbers(array, rules) == value)
+            findings.note(source, NO_LONGER_CONSTANT, Stray.find(array, present & ~same))
+
+
+Measured: TypeAlias = Number | Boolean | Date | Time
+Worded: TypeAlias = Category | Text
+Encoding: TypeAlias = Measured | Worded | LeftOut
+
+
+def category_counts(column: ColumnSummary) -> dict[str, int]:
+    """How often each category that is remembered occurs."""
+    by_text = column.form in ("text", "category")
+    words = column.texts.values.tolist() if by_text else number_words(column.numbers.sample.values)
+    counts = column.texts.counts if by_text else column.numbers.sample.counts
+    totals: dict[str, int] = {}
+    for word, count in zip(words, counts.tolist(), strict=True):
+        totals[word] = totals.get(word, 0) + count
+    return totals
+
+
+def turns(seconds: NDArray[np.float64], period: str) -> NDArray[np.float64]:
+    """How far each moment is through its day, week or year, in [0, 1).
+
+    Examples
+    --------
+    >>> turns(np.array([0.0, 6 * 3600]), "hour").tolist()
+    [0.0, 0.25]
+    """
+    if period == "hour":
+        return seconds % SECONDS_PER_DAY / SECONDS_PER_DAY
+    days = np.floor(seconds / SECONDS_PER_DAY)
+    if period == "weekday":
+        return (days + 3) % 7 / 7  # 1 January 1970 was a Thursday; weeks start on Monday
+    known = ~np.isnan(days)
+    dates = np.where(known, days, 0).astype(np.int64).astype("datetime64[D]")
+    years = dates.astype("datetime64[Y]")
+    starts, ends = years.astype("datetime64[D]"), (years + 1).astype("datetime64[D]")
+    return np.where(known, (dates - starts) / (ends - starts), np.nan)
+
+
+def on_a_circle(turned: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Sine and cosine of a part of a full turn; 0, 0 (the middle) for NaN."""
+    angle = 2 * np.pi * turned
+    return [np.nan_to_num(np.sin(angle)), np.nan_to_num(np.cos(angle))]
+
+
+def typical_values(column: ColumnSummary, encoding: Encoding) -> str:
+    """What is usual in a column, in words a user can compare a value with."""
+    if isinstance(encoding, Number):
+        low, high = (number_text(column.numbers.quantile(share)) for share in (0.05, 0.95))
+        return f"{low} to {high}"
+    if isinstance(encoding, Date):
+        return " to ".join(_date_text(column.moments[encoding.day_first], share) for share in (0.05, 0.95))
+    if isinstance(encoding, Category | Boolean) and column.n_present:
+        counts = category_counts(column)
+        top = sorted(counts, key=lambda word: (-counts[word], word))[:3]
+        return ", ".join(f"{word} ({counts[word] / column.n_present:.0%})" for word in top)
+    return ""
+
+
+def number_text(value: float) -> str:
+    """Write a number for people.
+
+    Examples
+    --------
+    >>> number_text(9800.0), number_text(0.123456), number_text(1.5e12)
+    ('9,800', '0.1235', '1.5e+12')
+    """
+    if abs(value) >= 1e9:
+        return f"{value:.4g}"
+    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1e4 else f"{value:,.4g}"
+
+
+def _date_text(seconds: Spread, share: float) -> str:
+    moment = np.datetime64(0, "s") + np.timedelta64(round(seconds.quantile(share)), "s")
+    return str(moment)[:10]

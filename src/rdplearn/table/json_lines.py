@@ -1,0 +1,140 @@
+"""JSON Lines: one object per line, read in blocks of whole lines.
+
+Every value is handed on as text, as in CSV, so that a key may hold a number here and a word there. A key that
+some objects lack is missing there; a first pass over the file finds all keys.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from rdplearn.errors import TableError
+from rdplearn.table.cells import TextRules, clean_cells, number_words, words_of
+from rdplearn.table.sniffing import sniff_encoding
+from rdplearn.table.wording import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK_BYTES = 1 << 22
+LONGEST_LINE = 1 << 26
+DEEPEST = 200
+
+
+def read_json_lines(
+    opener: Callable[[], IO[bytes]], name: str, encoding: str | None
+) -> tuple[list[str], Callable[[], Iterator[pa.RecordBatch]]]:
+    """Keys and batches of a file of JSON objects."""
+    with opener() as file:
+        encoding = sniff_encoding(file.read(1 << 20), name, encoding)
+
+    def tables() -> Iterator[pa.Table]:
+        with opener() as file:
+            rows_before = 0
+            for block in _blocks(file, encoding, name):
+                table = _parse(block, name, rows_before)
+                rows_before += table.num_rows
+                yield table
+
+    names = list(dict.fromkeys(key for table in tables() for key in table.column_names))
+
+    def read() -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for table in tables():
+            present = set(table.column_names)
+            columns = [
+                _as_texts(table.column(key).combine_chunks(), key, name)
+                if key in present
+                else pa.nulls(table.num_rows, pa.string())
+                for key in names
+            ]
+            yield pa.RecordBatch.from_arrays(columns, names=names)
+
+    return names, read
+
+
+def _blocks(file: IO[bytes], encoding: str, name: str) -> Iterator[bytes]:
+    """Blocks of whole lines in UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    rest = b""
+    while raw := file.read(BLOCK_BYTES):
+        block = rest + decoder.decode(raw).encode()
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield block[:end]
+        rest = block[end:]
+        if len(rest) > LONGEST_LINE:
+            raise TableError(f"{name} has a line of more than {LONGEST_LINE >> 20} MB. Write one object per line.")
+    rest += decoder.decode(b"", final=True).encode()
+    if rest.strip():
+        yield rest
+
+
+def _parse(block: bytes, name: str, rows_before: int) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.json as pj
+
+    if _deepest_nesting(block) > DEEPEST:
+        return _parse_line_by_line(block, name, rows_before)  # Arrow's parser would overflow the stack
+    try:
+        whole = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        return pj.read_json(pa.BufferReader(block), read_options=whole)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError):
+        return _parse_line_by_line(block, name, rows_before)
+
+
+def _deepest_nesting(block: bytes) -> int:
+    """At least the depth of the most deeply nested line: brackets inside of texts count as well."""
+    letters = np.frombuffer(block, dtype=np.uint8)
+    opening = (letters == ord("[")) | (letters == ord("{"))
+    closing = (letters == ord("]")) | (letters == ord("}"))
+    depth = np.cumsum(opening.astype(np.int32) - closing)
+    starts = np.concatenate([[0], np.flatnonzero(letters[:-1] == ord("\n")) + 1])
+    before = np.concatenate([[0], depth])[starts]
+    return int((np.maximum.reduceat(depth, starts) - before).max())
+
+
+def _parse_line_by_line(block: bytes, name: str, rows_before: int) -> pa.Table:
+    """The slow way, for keys of mixed types and for saying which line is at fault."""
+    import pyarrow as pa
+
+    rows: list[dict[str, str | None]] = []
+    for line in block.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            place = rows_before + len(rows) + 1
+            raise TableError(
+                f"Row {place} of {name} is not a JSON object: {shown(line.decode(errors='replace'))}. "
+                "Write one object per line."
+            )
+        rows.append({key: _written(value) for key, value in row.items()})
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    return pa.table({key: pa.array([row.get(key) for row in rows], pa.string()) for key in names})
+
+
+def _written(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return number_words(np.array([value]))[0]
+    return json.dumps(value)
+
+
+def _as_texts(column: pa.Array, key: str, name: str) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_nested(column.type):
+        return pa.array([None if value is None else json.dumps(value, default=str) for value in column.to_pylist()])
+    return words_of(clean_cells(column, TextRules(), key, name)).cast(pa.string())

@@ -1,0 +1,295 @@
+"""Tables of any origin as one thing: a name, column names, and batches of rows that can be read again.
+
+Texts stay texts here. What they mean is the encoder's business, which sees the whole column.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from rdplearn.errors import TableError, unknown_choice
+from rdplearn.table.csv_files import read_csv
+from rdplearn.table.frames import read_frame
+from rdplearn.table.json_lines import read_json_lines
+from rdplearn.table.wording import shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = ("csv", "parquet", "arrow", "jsonl")
+MOST_ROWS = 65_536
+FEWEST_ROWS = 256
+CELLS_PER_BATCH = 2**21
+NOT_TABLES = {
+    b"PK\x03\x04": "a ZIP archive or Excel workbook; save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"FEA1": "a Feather file of version 1; write it again with a current pyarrow",
+    b"%PDF": "a PDF",
+    b"SQLite format 3": "an SQLite database; export the table as CSV",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"\x89HDF": "an HDF5 file; save the table as Parquet",
+}
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be read as often as needed, a batch at a time.
+
+    Parameters
+    ----------
+    name : str
+        How messages call it, such as ``'sales.csv'`` with its quotes.
+    column_names : tuple of str
+        All different.
+    read : callable
+        Starts a new pass over the rows.
+    """
+
+    name: str
+    column_names: tuple[str, ...]
+    read: Callable[[], Iterator[pa.RecordBatch]]
+
+    def __post_init__(self) -> None:
+        repeated = [name for name, count in Counter(self.column_names).items() if count > 1]
+        if repeated:
+            places = [place + 1 for place, name in enumerate(self.column_names) if name == repeated[0]]
+            raise TableError(
+                f"Column name {shown(repeated[0])} occurs {len(places)} times in {self.name} "
+                f"(columns {places[0]} and {places[1]}). Give each column a name of its own."
+            )
+        if not self.column_names:
+            raise TableError(f"There are no columns in {self.name}. Pass a table with at least one column.")
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables."""
+        most = max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // len(self.column_names)))
+        for batch in self.read():
+            for start in range(0, batch.num_rows, most):
+                yield batch.slice(start, most)
+
+
+def open_table(
+    source: Any,
+    *,
+    format: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> Table:
+    """Open a table: a file, standard input (``"-"``), a data frame, or an array.
+
+    Parameters
+    ----------
+    source : path, "-", pandas, polars or Arrow table, 2-D array, or Table
+    format : {"csv", "parquet", "arrow", "jsonl"}, optional
+        By default the content decides, not the name.
+    separator : str, optional
+        Of CSV; by default the one of ``, ; | tab`` that cuts the first rows into equally many fields.
+    encoding : str, optional
+        Of CSV and JSON Lines; by default UTF-8, or what a byte order mark says.
+    header : bool, optional
+        Whether the first row of CSV holds the names; by default its cells decide.
+
+    Raises
+    ------
+    TableError
+        When it cannot be read; the message names the file and what to do.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = open_table(pa.table({"age": [31, 57]}))
+    >>> table.column_names, sum(batch.num_rows for batch in table.batches())
+    (('age',), 2)
+    """
+    if isinstance(source, Table):
+        return source
+    if format is not None and format not in FORMATS:
+        raise TableError(unknown_choice("format", "open_table", format, FORMATS))
+    if not isinstance(source, str | os.PathLike):
+        return Table("the table", *read_frame(source))
+    path = os.fspath(source)
+    if path == "-":
+        spooled = _spool(sys.stdin.buffer)
+        return _open_file(spooled, "standard input", format, separator, encoding, header)
+    name = repr(path)
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise TableError(f"{name} is a directory. Pass a file in it.")
+        if stat.S_ISFIFO(mode):
+            with open(path, "rb") as pipe:
+                return _open_file(_spool(pipe), name, format, separator, encoding, header)
+        if not stat.S_ISREG(mode):
+            raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
+        return _open_file(_PathOpener(path), name, format, separator, encoding, header)
+    except FileNotFoundError:
+        near = get_close_matches(Path(path).name, _neighbours(path), n=1)
+        hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
+        raise TableError(f"There is no file {name}.{hint}") from None
+    except (OSError, ValueError) as fault:
+        if isinstance(fault, TableError):
+            raise
+        raise TableError(f"Cannot read {name}: {_reason(fault)}.") from None
+
+
+@dataclass(frozen=True)
+class _PathOpener:
+    path: str
+
+    def __call__(self) -> IO[bytes]:
+        return open(self.path, "rb")
+
+
+@dataclass(frozen=True)
+class _SpoolOpener:
+    """Reads a temporary copy from its start; the copy is deleted with the last reference to it."""
+
+    copy: Any
+
+    def __call__(self) -> IO[bytes]:
+        return open(self.copy.name, "rb")
+
+
+def _spool(stream: IO[bytes]) -> _SpoolOpener:
+    """Copy a stream that can be read once to disk, where it can be read again in bounded memory."""
+    copy = tempfile.NamedTemporaryFile(prefix="rdplearn-")  # noqa: SIM115 - lives as long as the Table
+    while block := stream.read(1 << 20):
+        copy.write(block)
+    copy.flush()
+    return _SpoolOpener(copy)
+
+
+def _open_file(
+    opener: Callable[[], IO[bytes]],
+    name: str,
+    format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    header: bool | None,
+) -> Table:
+    with opener() as file:
+        start = file.read(64)
+    for magic, what in NOT_TABLES.items():
+        if start.startswith(magic):
+            raise TableError(f"{name} is {what}.")
+    if not start:
+        raise TableError(f"{name} is empty. Pass a table with a header and rows.")
+    compression = next((kind for magic, kind in COMPRESSIONS.items() if start.startswith(magic)), None)
+    if compression is not None:
+        opener = _Decompressor(opener, compression)
+        with _as_table_error(name), opener() as file:
+            start = file.read(64)
+    found = format or _format_of(start)
+    readers: dict[str, Callable[[], tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]]] = {
+        "parquet": lambda: _read_parquet(opener),
+        "arrow": lambda: _read_arrow(opener),
+        "jsonl": lambda: read_json_lines(opener, name, encoding),
+        "csv": lambda: read_csv(opener, name, separator, encoding, header),
+    }
+    with _as_table_error(name):
+        names, read = readers[found]()
+    return Table(name, tuple(names), lambda: _read_safely(read, name))
+
+
+@dataclass(frozen=True)
+class _Decompressor:
+    opener: Callable[[], IO[bytes]]
+    compression: str
+
+    def __call__(self) -> Any:
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.PythonFile(self.opener(), "r"), self.compression)
+
+
+class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
+    """Turn what pyarrow and the operating system raise into one line about the file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, fault: BaseException | None, trace: Any) -> None:
+        if isinstance(fault, OSError | ValueError | NotImplementedError | KeyError) and not isinstance(
+            fault, TableError
+        ):
+            raise TableError(f"Cannot read {self.name}: {_reason(fault)}.") from None
+
+
+def _read_safely(read: Callable[[], Iterator[pa.RecordBatch]], name: str) -> Iterator[pa.RecordBatch]:
+    with _as_table_error(name):
+        yield from read()
+
+
+def _format_of(start: bytes) -> str:
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    text = start.replace(b"\x00", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+    return "jsonl" if text.startswith((b'{"', b"{}", b"{ ", b"[{")) else "csv"
+
+
+def _read_parquet(
+    opener: Callable[[], IO[bytes]],
+) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
+    import pyarrow.parquet as pq
+
+    def read() -> Iterator[pa.RecordBatch]:
+        with opener() as file:
+            # Without pre-buffering, memory holds pages of the columns rather than whole row groups.
+            parquet = pq.ParquetFile(file, buffer_size=1 << 18, pre_buffer=False)
+            n_columns = max(len(parquet.schema_arrow), 1)
+            yield from parquet.iter_batches(batch_size=max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // n_columns)))
+
+    with opener() as file:
+        return pq.ParquetFile(file).schema_arrow.names, read
+
+
+def _read_arrow(
+    opener: Callable[[], IO[bytes]],
+) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
+    import pyarrow as pa
+
+    def open_reader(file: IO[bytes]) -> Any:
+        is_file = file.read(6) == b"ARROW1"
+        file.seek(0)
+        return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+
+    def read() -> Iterator[pa.RecordBatch]:
+        with opener() as file:
+            reader = open_reader(file)
+            if isinstance(reader, pa.ipc.RecordBatchStreamReader):
+                yield from reader
+            else:
+                for place in range(reader.num_record_batches):
+                    yield reader.get_batch(place)
+
+    with opener() as file:
+        return open_reader(file).schema.names, read
+
+
+def _neighbours(path: str) -> list[str]:
+    try:
+        return os.listdir(Path(path).parent)
+    except OSError:
+        return []
+
+
+def _reason(fault: BaseException) -> str:
+    told = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+    return " ".join(told.split()).rstrip(".")[:200]

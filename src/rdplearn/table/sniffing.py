@@ -1,0 +1,141 @@
+"""Guessing how a text file is written from its first megabyte: encoding, separator, header or none."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import warnings
+from collections import Counter
+from contextlib import suppress
+from itertools import islice
+
+from rdplearn.errors import RDPWarning, TableError
+from rdplearn.table.wording import shown
+
+SEPARATORS = (",", "\t", ";", "|")
+ROWS_LOOKED_AT = 100
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def sniff_encoding(start: bytes, name: str, told: str | None = None) -> str:
+    """The encoding of a text file; anything but UTF-8 without a byte order mark is told aloud.
+
+    Examples
+    --------
+    >>> sniff_encoding("age,città".encode(), "'x.csv'"), sniff_encoding("age".encode("utf-16"), "'x.csv'")
+    ('utf-8', 'utf-16')
+    """
+    if told is not None:
+        return _known_encoding(told)
+    for mark, encoding in BYTE_ORDER_MARKS.items():
+        if start.startswith(mark):
+            return encoding
+    zeros = start.count(0)
+    if zeros > 0.3 * len(start):
+        # Western text in UTF-16 has a zero in every second byte.
+        for encoding, offset in (("utf-16-le", 1), ("utf-16-be", 0)):
+            if start[offset::2].count(0) > 0.9 * zeros and zeros <= 0.51 * len(start):
+                return encoding
+        raise TableError(f"{name} is a binary file, not a table. Pass CSV, Parquet, Arrow or JSON Lines.")
+    if _decodes(start, "utf-8"):
+        return "utf-8"
+    controls = sum(start.count(byte) for byte in range(32) if byte not in b"\t\n\r\x0b\x0c")
+    if controls > 0.05 * len(start):
+        raise TableError(f"{name} is a binary file, not a table. Pass CSV, Parquet, Arrow or JSON Lines.")
+    fallback = "cp1252" if _decodes(start, "cp1252") else "latin-1"
+    warnings.warn(f"{name} is not UTF-8 and was read as {fallback}. Pass --encoding to say what it is.", RDPWarning, 5)
+    return fallback
+
+
+def sniff_separator(text: str) -> str:
+    r"""The separator that cuts the first rows into equally many fields.
+
+    Examples
+    --------
+    >>> sniff_separator("name;price\nnails;1,5\nscrews;2,5\n"), sniff_separator('a,"b;c"\n1,2\n')
+    (';', ',')
+    """
+    best, best_quality = ",", (0.0, 0)
+    for separator in SEPARATORS:
+        widths = [len(row) for row in first_rows(text, separator)]
+        # A separator that the first row does not hold is none: the header decides.
+        if not widths or widths[0] < 2:
+            continue
+        alike = Counter(widths)[widths[0]] / len(widths)
+        if (alike, widths[0]) > best_quality:
+            best, best_quality = separator, (alike, widths[0])
+    return best
+
+
+def sniff_header(rows: list[list[str]], name: str) -> bool:
+    """Whether the first row holds names: no if it has numbers where the rows below have numbers as well.
+
+    Examples
+    --------
+    >>> sniff_header([["age", "city"], ["31", "Oslo"]], "'x.csv'")
+    True
+    """
+    first, below = rows[0], rows[1:]
+    # Empty cells say nothing, and a nameless cell in a header is common (an index column).
+    numeric_in_first = {place for place, cell in enumerate(first) if _is_number(cell)}
+    numeric_below = {
+        place
+        for place in range(len(first))
+        if below and all(_is_number(row[place]) for row in below if len(row) > place and row[place].strip())
+    }
+    if not numeric_in_first or (below and numeric_below - numeric_in_first - _empty_places(first)):
+        return True
+    warnings.warn(
+        f"{name} seems to have no header, as its first row holds the number "
+        f"{shown(first[min(numeric_in_first)])}; columns are called "
+        "column_1, column_2, ... Pass --header or --no-header.",
+        RDPWarning,
+        stacklevel=5,
+    )
+    return False
+
+
+def first_rows(text: str, separator: str) -> list[list[str]]:
+    """The first rows of a CSV text, cut into fields; blank lines are passed over."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a cell of more than 128 kB: a quotation mark left open, which reading will tell
+        rows.extend(row for row in islice(reader, ROWS_LOOKED_AT) if row)
+    return rows
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip().replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _empty_places(row: list[str]) -> set[int]:
+    return {place for place, cell in enumerate(row) if not cell.strip()}
+
+
+def _decodes(start: bytes, encoding: str) -> bool:
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(start)  # not final: the last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _known_encoding(told: str) -> str:
+    try:
+        "".encode(told)
+        return codecs.lookup(told).name
+    except (LookupError, ValueError, TypeError):
+        raise TableError(
+            f"The encoding {shown(told)} is not known. Pass one such as utf-8, latin-1 or utf-16."
+        ) from None

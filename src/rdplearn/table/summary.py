@@ -1,0 +1,289 @@
+"""What one pass over a table finds out about its columns: enough to decide how to encode each, and no more.
+
+`summarise` reads batches; `TableSummary.merge` joins the summaries of parts. The summary of a table is the
+same whichever way it was cut into parts, as long as the parts are merged in the order of their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rdplearn.errors import TableError
+from rdplearn.table.cells import (
+    FALSE_WORDS,
+    SECONDS_PER_DAY,
+    TRUE_WORDS,
+    TextRules,
+    clean_cells,
+    is_text,
+    orders_of_dates,
+    read_moments,
+    read_numbers,
+    read_times_of_day,
+    words_of,
+)
+from rdplearn.table.hashing import hash_texts
+from rdplearn.table.sketches import DistinctSample, Spread
+from rdplearn.table.wording import as_option, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CELLS_OF_MEMORY = 2**22
+LARGEST_CAPACITY = 4096
+SMALLEST_CAPACITY = 256
+LONGEST_KEPT_TEXT = 256
+
+
+@dataclass(frozen=True)
+class Stray:
+    """Cells that do not fit a reading of their column: how many, and the first (rows count from 1)."""
+
+    n_rows: int = 0
+    first_row: int = 0
+    first_text: str = ""
+
+    def then(self, later: Stray, rows_before: int) -> Stray:
+        """Join with the strays of rows that come `rows_before` rows later."""
+        if later.n_rows == 0:
+            return self
+        if self.n_rows == 0:
+            return Stray(later.n_rows, later.first_row + rows_before, later.first_text)
+        return Stray(self.n_rows + later.n_rows, self.first_row, self.first_text)
+
+    @classmethod
+    def find(cls, array: pa.Array, stray: NDArray[np.bool_]) -> Stray:
+        n_rows = int(stray.sum())
+        if n_rows == 0:
+            return cls()
+        first = int(np.argmax(stray))
+        return cls(n_rows, first + 1, str(array[first].as_py()).strip())
+
+
+@dataclass
+class ColumnSummary:
+    """All that is remembered of one column.
+
+    `form` is how the cells arrived: "text" (to be read), "category" (declared one by its data frame),
+    "number", "boolean", "moment", "time of day"; None while only empty cells were seen.
+    """
+
+    name: str
+    capacity: int
+    form: str | None = None
+    n_rows: int = 0
+    n_missing: int = 0
+    n_booleans: int = 0
+    n_times_of_day: int = 0
+    n_with_clock: int = 0
+    texts: DistinctSample = field(init=False)
+    numbers: Spread = field(init=False)
+    moments: dict[bool, Spread] = field(init=False)  # keyed by day_first
+    not_numbers: Stray = Stray()
+    not_moments: dict[bool, Stray] = field(default_factory=lambda: {False: Stray(), True: Stray()})
+    infinities: Stray = Stray()
+
+    def __post_init__(self) -> None:
+        self.texts = DistinctSample(self.capacity)
+        self.numbers = Spread(self.capacity)
+        self.moments = {False: Spread(self.capacity), True: Spread(self.capacity)}
+
+    @property
+    def n_present(self) -> int:
+        return self.n_rows - self.n_missing
+
+    @property
+    def n_distinct(self) -> int:
+        if self.form in ("text", "category"):
+            return self.texts.n_distinct
+        spread = self.moments[False] if self.form == "moment" else self.numbers
+        return spread.sample.n_distinct + (spread.n_infinite > 0)
+
+    def add(self, array: pa.Array, rules: TextRules, table: str) -> None:
+        """Take in the next rows of the column."""
+        cells = clean_cells(array, rules, self.name, table)
+        if cells.null_count < len(cells):
+            self._require_form(form_of(cells), table)
+            if self.form in ("text", "category"):
+                self._add_texts(cells, rules)
+            elif self.form == "moment":
+                seconds = read_moments(cells.drop_null(), day_first=False)
+                self.n_with_clock += int((seconds % SECONDS_PER_DAY != 0).sum())
+                self.moments[False].add(seconds, np.ones(len(seconds), dtype=np.int64))
+            else:
+                read = read_times_of_day(cells) if self.form == "time of day" else read_numbers(cells, rules)
+                values = read[~np.isnan(read)]
+                self.infinities = self.infinities.then(Stray.find(cells, np.isinf(read)), self.n_rows)
+                self.numbers.add(values, np.ones(len(values), dtype=np.int64))
+        self.n_missing += cells.null_count
+        self.n_rows += len(cells)
+
+    def merge(self, later: ColumnSummary, table: str) -> None:
+        """Take in the summary of the rows that follow."""
+        if later.form is not None:
+            self._require_form(later.form, table)
+        self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
+        self.infinities = self.infinities.then(later.infinities, self.n_rows)
+        for day_first in (False, True):
+            self.not_moments[day_first] = self.not_moments[day_first].then(later.not_moments[day_first], self.n_rows)
+            self.moments[day_first].merge(later.moments[day_first])
+        self.n_rows += later.n_rows
+        self.n_missing += later.n_missing
+        self.n_booleans += later.n_booleans
+        self.n_times_of_day += later.n_times_of_day
+        self.n_with_clock += later.n_with_clock
+        self.texts.merge(later.texts)
+        self.numbers.merge(later.numbers)
+
+    def _require_form(self, form: str, table: str) -> None:
+        if self.form not in (None, form):
+            raise TableError(
+                f"Column {shown(self.name)} of {table} arrives as {self.form} up to row {self.n_rows:,} "
+                f"and as {form} after it. Give it one type, or pass --ignore {as_option(self.name)}."
+            )
+        self.form = form
+
+    def _add_texts(self, cells: pa.Array, rules: TextRules) -> None:
+        """Count distinct texts, and how many of the cells can be read as something else."""
+        import pyarrow.compute as pc
+
+        texts = words_of(cells)
+        tally = pc.value_counts(texts.drop_null())
+        distinct, counts = tally.field(0), tally.field(1).to_numpy()
+        self._sample_texts(distinct, counts)
+        if self.form == "text":
+            self._add_readings(texts, distinct, counts, rules)
+
+    def _sample_texts(self, distinct: pa.Array, counts: NDArray[np.int64]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        hashes = hash_texts(distinct)
+        entering = np.flatnonzero(self.texts.may_enter(hashes))
+        if len(entering) > self.capacity:
+            # One more than fit in, so that the sample knows it has overflowed.
+            entering = entering[np.argpartition(hashes[entering], self.capacity)[: self.capacity + 1]]
+        kept = pc.utf8_slice_codeunits(distinct.take(pa.array(entering)), 0, LONGEST_KEPT_TEXT)
+        self.texts.add(np.array(kept.to_pylist(), dtype=object), hashes[entering], counts[entering])
+
+    def _add_readings(self, texts: pa.Array, distinct: pa.Array, counts: NDArray[np.int64], rules: TextRules) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        def strays(readable: NDArray[np.bool_], known: Stray) -> Stray:
+            """Add to `known` the cells of this batch that cannot be read; usually they all can, or none."""
+            if readable.all():
+                return known
+            if not readable.any():
+                return known.then(Stray.find(texts, np.asarray(texts.is_valid())), self.n_rows)
+            misfits = pc.filter(distinct, pa.array(~readable))
+            return known.then(Stray.find(texts, np.asarray(pc.is_in(texts, value_set=misfits))), self.n_rows)
+
+        values = read_numbers(distinct, rules)
+        numeric = ~np.isnan(values)
+        self.numbers.add(values[numeric], counts[numeric])
+        self.not_numbers = strays(numeric, self.not_numbers)
+        self.infinities = strays(~np.isinf(values), self.infinities)
+        if numeric.all():
+            no_dates = Stray.find(texts, np.asarray(texts.is_valid()))
+            self.not_moments = {order: known.then(no_dates, self.n_rows) for order, known in self.not_moments.items()}
+            return
+        words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
+        self.n_booleans += int(counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum())
+        readings = {order: read_moments(distinct, order) for order in orders_of_dates(distinct)}
+        for day_first in (False, True):
+            seconds = readings.get(day_first, readings[False])
+            dated = ~np.isnan(seconds)
+            self.moments[day_first].add(seconds[dated], counts[dated])
+            self.not_moments[day_first] = strays(dated, self.not_moments[day_first])
+        either_order = np.fmax.reduce(list(readings.values()))
+        self.n_with_clock += int(counts[np.nan_to_num(either_order) % SECONDS_PER_DAY != 0].sum())
+        if np.isnan(either_order).any():
+            self.n_times_of_day += int(counts[~np.isnan(read_times_of_day(distinct))].sum())
+
+
+def form_of(cells: pa.Array) -> str:
+    """How clean cells arrived."""
+    import pyarrow.types as types
+
+    if types.is_dictionary(cells.type):
+        return "category"
+    if is_text(cells):
+        return "text"
+    if types.is_timestamp(cells.type):
+        return "moment"
+    if types.is_time(cells.type):
+        return "time of day"
+    return "boolean" if types.is_boolean(cells.type) else "number"
+
+
+@dataclass
+class TableSummary:
+    """The summaries of all columns, in the order in which the table has them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"age": ["31", "", "57"], "city": ["Oslo", "Rome", "Rome"]}).to_batches()[0]
+    >>> whole = summarise([rows])
+    >>> joined = summarise([rows[:2]]).merge(summarise([rows[2:]]))
+    >>> joined.columns["age"].numbers.maximum, joined.columns["age"].n_missing
+    (57.0, 1)
+    """
+
+    rules: TextRules = field(default_factory=TextRules)
+    name: str = "the table"
+    n_rows: int = 0
+    columns: dict[str, ColumnSummary] = field(default_factory=dict)
+
+    def add(self, batch: pa.RecordBatch, ignore: frozenset[str] = frozenset()) -> None:
+        """Take in the next rows of the table."""
+        names = [name for name in batch.schema.names if name not in ignore]
+        if not self.columns:
+            # Fewer values are kept per column of a very wide table, so that memory stays bounded.
+            capacity = int(np.clip(CELLS_OF_MEMORY // max(len(names), 1), SMALLEST_CAPACITY, LARGEST_CAPACITY))
+            self.columns = {name: ColumnSummary(name, capacity) for name in names}
+        self._require_same_columns(names)
+        for name in names:
+            self.columns[name].add(batch.column(name), self.rules, self.name)
+        self.n_rows += batch.num_rows
+
+    def merge(self, later: TableSummary) -> TableSummary:
+        """The summary of this table's rows followed by those of another; neither operand changes."""
+        if not self.columns or not later.columns:
+            return deepcopy(self if self.columns else later)
+        merged = deepcopy(self)
+        merged._require_same_columns(list(later.columns))
+        for name, column in merged.columns.items():
+            column.merge(later.columns[name], self.name)
+        merged.n_rows += later.n_rows
+        return merged
+
+    def _require_same_columns(self, names: list[str]) -> None:
+        differing = sorted(set(names) ^ set(self.columns))
+        if differing:
+            raise TableError(
+                f"Column {shown(differing[0])} is in some parts of {self.name} and not in others. "
+                f"Give all parts the same columns, or pass --ignore {as_option(differing[0])}."
+            )
+
+
+def summarise(
+    batches: Iterable[pa.RecordBatch],
+    rules: TextRules | None = None,
+    *,
+    ignore: Iterable[str] = (),
+    name: str = "the table",
+) -> TableSummary:
+    """Read a table once, in batches, and remember what decides its encoding."""
+    summary = TableSummary(rules or TextRules(), name)
+    left_out = frozenset(ignore)
+    for batch in batches:
+        summary.add(batch, left_out)
+    return summary

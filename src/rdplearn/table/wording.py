@@ -1,0 +1,32 @@
+"""Small turns of phrase that error messages share; every message stays on one line."""
+
+from __future__ import annotations
+
+import shlex
+
+
+def rows_text(n_rows: int) -> str:
+    """Examples: ``1 row``, ``12 rows``.
+
+    >>> rows_text(1), rows_text(1200)
+    ('1 row', '1,200 rows')
+    """
+    return f"{n_rows:,} row" if n_rows == 1 else f"{n_rows:,} rows"
+
+
+def shown(text: object) -> str:
+    r"""A value in quotes, shortened, with odd characters escaped.
+
+    >>> shown("two\nlines")
+    "'two\\nlines'"
+    """
+    return repr(str(text)[:60])
+
+
+def as_option(text: str) -> str:
+    """A text as it is typed after an option of the command line.
+
+    >>> as_option("n/a"), as_option("not known")
+    ('n/a', "'not known'")
+    """
+    return shlex.quote(text) if text.isprintable() and len(text) <= 60 else shown(text)

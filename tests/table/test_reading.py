@@ -1,0 +1,191 @@
+"""Files of all formats and odd ways of writing them, read in batches of bounded size."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from rdplearn.errors import RDPWarning, TableError
+from rdplearn.table import TableEncoder, open_table
+from rdplearn.table.sniffing import sniff_separator
+
+
+def read(source, **options) -> dict[str, list]:
+    table = open_table(source, **options)
+    batches = list(table.batches())
+    return pa.Table.from_batches(batches).to_pydict() if batches else {name: [] for name in table.column_names}
+
+
+@pytest.fixture
+def table() -> pa.Table:
+    rng = np.random.default_rng(0)
+    n = 3000
+    return pa.table(
+        {
+            "amount": rng.lognormal(size=n),
+            "count": rng.integers(0, 50, n),
+            "city": rng.choice(["Oslo", "Rome", "Bonn"], n),
+            "member": rng.random(n) < 0.3,
+            "when": np.datetime64("2024-01-01T00:00:00") + rng.integers(0, 10**7, n).astype("timedelta64[s]"),
+        }
+    )
+
+
+def write(table: pa.Table, path, ending: str):
+    match ending:
+        case "csv":
+            pa.csv.write_csv(table, path)
+        case "parquet":
+            pa.parquet.write_table(table, path, row_group_size=700)
+        case "feather":
+            pa.feather.write_feather(table, str(path))
+        case "arrows":
+            with pa.ipc.new_stream(path, table.schema) as stream:
+                stream.write_table(table)
+        case "jsonl":
+            rows = json.loads(table.to_pandas().to_json(orient="records", date_format="iso", double_precision=15))
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather", "arrows", "jsonl"])
+def test_every_format_gives_the_same_matrix(table, tmp_path, ending):
+    path = tmp_path / f"without_a_telling_name_{ending}"
+    write(table, path, ending)
+    encoder = TableEncoder()
+    expected = encoder.fit_transform(table)
+    again = TableEncoder().fit(path)
+    assert again.feature_names_ == encoder.feature_names_
+    np.testing.assert_allclose(again.transform(path), expected, rtol=1e-6)
+    np.testing.assert_allclose(encoder.transform(path), expected, rtol=1e-6)
+
+
+def test_batches_are_bounded_and_can_be_read_again(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a\n" + "12\n" * 200_000)
+    opened = open_table(path)
+    for _ in range(2):
+        sizes = [batch.num_rows for batch in opened.batches()]
+        assert sum(sizes) == 200_000
+        assert max(sizes) <= 65_536
+    wide = open_table(pa.table({f"c{i}": np.zeros(2000) for i in range(2000)}))
+    assert max(batch.num_rows for batch in wide.batches()) <= 2**21 // 2000
+
+
+def test_standard_input_can_be_read_twice(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,x\n2,y\n")))
+    opened = open_table("-")
+    assert opened.name == "standard input"
+    assert [read(opened) for _ in range(2)] == [{"a": ["1", "2"], "b": ["x", "y"]}] * 2
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_can_be_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("a\n1\n2\n",))
+    writer.start()
+    assert read(pipe) == {"a": ["1", "2"]}
+    writer.join()
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1,5;2\n", ";"),
+        ("a\tb c\n1\t2,3\n", "\t"),
+        ("a|b\n1|2\n", "|"),
+        ("a\n1\n2\n", ","),
+        ('"a;x",b\n"1;2",3\n', ","),
+        ("a,b;c,d\n1,2;3,4\n", ","),
+        ("", ","),
+    ],
+)
+def test_the_separator_is_found(text, separator):
+    assert sniff_separator(text) == separator
+
+
+def test_what_is_told_is_not_guessed(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes("a~b\n1~é\n".encode("latin-1"))
+    assert read(path, separator="~", encoding="latin-1", header=True) == {"a": ["1"], "b": ["é"]}
+    assert read(path, separator="~", encoding="latin-1", header=False)["column_2"] == ["b", "é"]
+    with pytest.raises(TableError, match=r"The separator must be one ASCII character. Got '::' instead"):
+        open_table(path, separator="::", encoding="latin-1")
+    with pytest.raises(TableError, match="The encoding 'latin-one' is not known"):
+        open_table(path, encoding="latin-one")
+    with pytest.raises(
+        TableError, match=r"must be one of 'csv', 'parquet', 'arrow', 'jsonl'. Got 'parket' instead. Did you"
+    ):
+        open_table(path, format="parket")
+    with pytest.raises(TableError, match=r"Cannot read .*x.txt"):
+        open_table(path, format="parquet")
+    with pytest.raises(TableError, match="is not written in utf-8"):
+        open_table(path, encoding="utf-8")
+
+
+def test_guesses_that_may_be_wrong_are_told(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes("città,n\nForlì,1\n".encode("cp1252"))
+    with pytest.warns(RDPWarning, match="x.csv' is not UTF-8 and was read as cp1252. Pass --encoding"):
+        assert read(path) == {"città": ["Forlì"], "n": ["1"]}
+    path.write_text("5.1,3.5\n4.9,3.0\n")
+    with pytest.warns(RDPWarning, match="seems to have no header, as its first row holds the number '5.1'"):
+        assert read(path)["column_1"] == ["5.1", "4.9"]
+
+
+@pytest.mark.parametrize("text", ["year,2019,x\n1,2,3\n", "name\nAnna\n", "a,b\n1,2\n", ",a\n0,5\n1,6\n"])
+def test_a_header_is_recognised(tmp_path, text):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    assert len(read(path)) == len(text.split("\n")[0].split(","))
+    assert "column_2" not in read(path)
+
+
+def test_a_missing_file_is_named_with_its_neighbour(tmp_path):
+    (tmp_path / "sales.csv").write_text("a\n1\n")
+    with pytest.raises(TableError, match=r"There is no file '.*sale.csv'. Did you mean '.*sales.csv'\?"):
+        open_table(tmp_path / "sale.csv")
+    with pytest.raises(TableError, match="Cannot read"):
+        open_table("a\x00b")
+    with pytest.raises(TableError, match="is not a regular file"):
+        open_table("/dev/null")
+
+
+def test_keys_that_appear_late_are_columns(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": 1}\n' * 600_000 + '{"b": "x", "a": "y"}\n')
+    columns = read(path)
+    assert list(columns) == ["a", "b"]
+    assert columns["a"][-1] == "y"
+    assert columns["b"][-1] == "x"
+    assert columns["b"][0] is None
+
+
+def test_brackets_in_texts_are_no_nesting(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": "[[["}\n' * 1000)
+    assert set(read(path)["a"]) == {"[[["}
+
+
+def test_pandas_round_trip_through_csv(table, tmp_path):
+    path = tmp_path / "x.csv"
+    table.to_pandas().to_csv(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RDPWarning)
+        encoder = TableEncoder().fit(path)
+    assert encoder.describe()[0]["kind"] == "identifier"  # the index that pandas writes
+    frame = pd.read_csv(path, index_col=0)
+    np.testing.assert_allclose(encoder.transform(frame), TableEncoder().fit_transform(table), rtol=1e-5)
