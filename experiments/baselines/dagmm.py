@@ -31,7 +31,7 @@ class DagmmMember:
     """One deep autoencoding Gaussian mixture."""
 
     def __init__(
-        self, *, n_mixtures: int = 4, n_steps: int = 2_000, batch_size: int = 1_024, seed: int = 0
+        self, *, n_mixtures: int = 4, n_steps: int = 1_500, batch_size: int = 1_024, seed: int = 0
     ) -> None:
         self.n_mixtures = n_mixtures
         self.n_steps = n_steps
@@ -101,7 +101,7 @@ class DAGMM(Ensemble):
     """An ensemble of DAGMMs."""
 
     def __init__(
-        self, *, n_members: int = 30, n_steps: int = 2_000, max_samples: int = MAX_SAMPLES, seed: int = 0
+        self, *, n_members: int = 30, n_steps: int = 1_500, max_samples: int = MAX_SAMPLES, seed: int = 0
     ) -> None:
         super().__init__(
             lambda member_seed: DagmmMember(n_steps=n_steps, seed=member_seed),
