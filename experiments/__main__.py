@@ -48,7 +48,7 @@ def run(
     n_jobs: Annotated[int, typer.Option("--jobs", min=1, help="runs at a time, one thread each")] = 1,
     n_members: Annotated[int | None, typer.Option("--members", min=1, help="size of the ensembles")] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="seconds for a run; default: the method's own")
+        float | None, typer.Option(help="processor seconds for a run; default: the method's own")
     ] = None,
     folder: ResultsOption = None,
 ) -> None:

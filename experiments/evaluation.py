@@ -50,6 +50,7 @@ def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: in
         "n_rows": len(labels),
         "status": "done",
         **measured,
+        "cpu_seconds": round(time.process_time(), 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "versions": versions(),
     }

@@ -18,7 +18,7 @@ TEN_MINUTES = 600.0
 class Method:
     """Where a method is (`module:class` in `experiments.baselines`) and its options.
 
-    `quick` holds what the quick budget changes, `by_data` what a data set needs, `time_limit` seconds for one run.
+    `quick` holds what the quick budget changes, `by_data` what a data set needs, `time_limit` processor seconds for one run.
     `reads` is "rows", or "texts" for methods that take the documents themselves.
     """
 
@@ -53,7 +53,13 @@ def _rotnet(n_blocks: int, n_layers: int) -> Method:
 
 
 def _rotnet_rdp(n_blocks: int, n_layers: int) -> Method:
-    config = {"n_blocks": n_blocks, "n_layers": n_layers, "n_wide": 2_048, "n_rotnet_steps": 300, "n_components": 1_024}
+    config = {
+        "n_blocks": n_blocks,
+        "n_layers": n_layers,
+        "n_wide": 2_048,
+        "n_rotnet_steps": 300,
+        "n_components": 1_024,
+    }
     quick = {"n_wide": 64, "n_rotnet_steps": 20, "n_components": 32, "n_steps": 60}
     return Method("then_rdp:RotNetRDP", config, quick, time_limit=None)
 

@@ -1,15 +1,20 @@
 """The runner: plan the runs of a table, skip those that are done, work on the rest in processes of their own.
 
-A run has a process to itself, so that its memory is its own and it can be stopped at its time limit. Only the parent
-writes, one whole line a finished run: kill it whenever you like and start it again.
+A run has a process to itself, so that its memory is its own and it can be stopped at its time limit, which counts
+processor seconds: a busy machine must not make a method look slow. Only the parent writes, one whole line a finished
+run: kill it whenever you like and start it again.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
+import resource
+import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -29,7 +34,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one data set with one seed; `time_limit` in seconds."""
+    """One method on one data set with one seed; `time_limit` in processor seconds."""
 
     task: str
     method: str
@@ -139,7 +144,7 @@ def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[s
                 process.start()
                 theirs.close()
                 active[ours] = (run, process, time.monotonic())
-            for connection in _ready(active):
+            for connection in wait(list(active)):
                 run, process, start = active.pop(connection)
                 yield run, *_collect(run, connection, process, time.monotonic() - start)
     finally:
@@ -147,30 +152,15 @@ def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[s
             process.kill()
 
 
-def _ready(active: dict[Connection, tuple[Run, Any, float]]) -> list[Connection]:
-    """Wait for the next answer or the next time limit."""
-    ends = [start + run.time_limit for run, _, start in active.values() if run.time_limit is not None]
-    patience = max(0.0, min(ends) - time.monotonic()) if ends else None
-    answered = wait(list(active), timeout=patience)
-    now = time.monotonic()
-    late = [
-        c
-        for c, (run, _, start) in active.items()
-        if run.time_limit is not None and now >= start + run.time_limit
-    ]
-    return list(dict.fromkeys([*answered, *late]))
-
-
 def _collect(
     run: Run, connection: Connection, process: Any, seconds: float
 ) -> tuple[dict[str, Any] | None, str]:
     try:
-        kind, content = connection.recv() if connection.poll() else ("out of time", "")
-    except EOFError:
+        kind, content = connection.recv()
+    except EOFError:  # it was stopped before it could answer
         process.join()
-        kind, content = f"died with exit code {process.exitcode}", ""
-    if process.is_alive() and kind == "out of time":
-        process.kill()
+        late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL) and run.time_limit is not None
+        kind, content = "out of time" if late else f"died with exit code {process.exitcode}", ""
     process.join()
     connection.close()
     if kind == "record":
@@ -199,6 +189,10 @@ def _evaluate_in_process(run: Run, connection: Connection) -> None:
 
     from experiments.evaluation import evaluate
 
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    if run.time_limit is not None:
+        limit = math.ceil(run.time_limit)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     warnings.simplefilter("ignore")  # a competitor's complaints about a table would drown the progress
     try:
         with threadpool_limits(1):
@@ -210,6 +204,12 @@ def _evaluate_in_process(run: Run, connection: Connection) -> None:
         connection.send(("problem", f"{type(problem).__name__}: {problem}"))
     except Exception:
         connection.send(("problem", traceback.format_exc()))
+
+
+def _die_with_parent() -> None:
+    """End this process as soon as the runner is gone, however it went: nobody would read the answer."""
+    wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)
 
 
 def _context() -> Any:

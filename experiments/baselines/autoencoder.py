@@ -84,7 +84,9 @@ class AE(Ensemble):
 class AEFeatures:
     """The hidden layer of a wide autoencoder."""
 
-    def __init__(self, *, n_components: int = 1_024, n_steps: int = 300, batch_size: int = 192, seed: int = 0) -> None:
+    def __init__(
+        self, *, n_components: int = 1_024, n_steps: int = 300, batch_size: int = 192, seed: int = 0
+    ) -> None:
         self.n_components = n_components
         self.n_steps = n_steps
         self.batch_size = batch_size
@@ -99,7 +101,9 @@ class AEFeatures:
         random = np.random.default_rng(self.seed)
         optimiser = torch.optim.Adam([*self.encoder_.parameters(), *decoder.parameters()], lr=1e-3)
         self.losses_ = []
-        for _ in range(self.n_steps):  # batches are made dense one at a time: the table may be wide and sparse
+        for _ in range(
+            self.n_steps
+        ):  # batches are made dense one at a time: the table may be wide and sparse
             batch = torch.from_numpy(dense(rows[random.integers(rows.shape[0], size=self.batch_size)]))
             loss = (decoder(self.encoder_(batch)) - batch).square().mean()
             optimiser.zero_grad(set_to_none=True)

@@ -63,7 +63,9 @@ def _independent_rows(directions: Rows, order: np.ndarray, at_most: int) -> tupl
         size = len(taken)
         row = np.zeros(size)
         for column in range(size):  # forward substitution
-            row[column] = (products[place, taken[column]] - row[:column] @ factor[column, :column]) / factor[column, column]
+            row[column] = (products[place, taken[column]] - row[:column] @ factor[column, :column]) / factor[
+                column, column
+            ]
         distance = products[place, place] - row @ row
         if distance > _DEPENDENT:
             factor[size, :size], factor[size, size] = row, np.sqrt(distance)

@@ -44,7 +44,10 @@ class DagmmMember:
             self.encoder_ = layers(n_columns, 60, 30, 10, 1, activation=torch.nn.Tanh)
             self.decoder_ = layers(1, 10, 30, 60, n_columns, activation=torch.nn.Tanh)
             self.estimator_ = torch.nn.Sequential(
-                torch.nn.Linear(3, 10), torch.nn.Tanh(), torch.nn.Dropout(0.5), torch.nn.Linear(10, self.n_mixtures)
+                torch.nn.Linear(3, 10),
+                torch.nn.Tanh(),
+                torch.nn.Dropout(0.5),
+                torch.nn.Linear(10, self.n_mixtures),
             )
             parts = (self.encoder_, self.decoder_, self.estimator_)
             optimiser = torch.optim.Adam([p for part in parts for p in part.parameters()], lr=1e-3)
@@ -74,7 +77,9 @@ class DagmmMember:
         length = batch.norm(dim=1).clamp_min(1e-6)
         distance = (batch - again).norm(dim=1) / length
         cosine = torch.nn.functional.cosine_similarity(batch, again, dim=1)
-        return torch.cat([code, distance[:, None], cosine[:, None]], dim=1), (batch - again).square().mean(dim=1)
+        return torch.cat([code, distance[:, None], cosine[:, None]], dim=1), (batch - again).square().mean(
+            dim=1
+        )
 
 
 def mixture_of(codes: torch.Tensor, memberships: torch.Tensor) -> Mixture:

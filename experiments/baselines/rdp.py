@@ -33,12 +33,18 @@ class RDP:
     def fit(self, rows: Rows) -> Self:
         from rdplearn import RDPDetector
 
-        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **self.options)
+        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
         self.detector_.fit(rows)
         return self
 
     def score(self, rows: Rows) -> np.ndarray:
         return -self.detector_.score_samples(rows)
+
+    def member_scores(self, rows: Rows) -> np.ndarray:
+        return -self.detector_.member_scores(rows).T  # (n_members, n_rows)
+
+    def round_scores(self, rows: Rows) -> np.ndarray:
+        return -self.detector_.round_scores(rows).T  # (n_rounds, n_rows)
 
 
 class RDPFeatures:

@@ -41,7 +41,9 @@ class RepenMember:
     def fit(self, rows: Rows) -> Self:
         scores = lesinn_scores(rows, rows, seed=self.seed)
         with seeded(self.seed):
-            self.network_ = torch.nn.Sequential(torch.nn.Linear(rows.shape[1], self.n_components), torch.nn.ReLU())
+            self.network_ = torch.nn.Sequential(
+                torch.nn.Linear(rows.shape[1], self.n_components), torch.nn.ReLU()
+            )
         self.losses_ = self._train(torch.from_numpy(dense(rows)), scores)
         self.reference_ = self._transform(rows)
         return self
@@ -57,7 +59,9 @@ class RepenMember:
         for _ in range(self.n_steps):
             query, positive = random.choice(inliers, (2, self.batch_size), p=inlier_weights)
             negative = random.choice(candidates, self.batch_size, p=candidate_weights)
-            near, centre, far = (self.network_(rows[torch.from_numpy(one)]) for one in (positive, query, negative))
+            near, centre, far = (
+                self.network_(rows[torch.from_numpy(one)]) for one in (positive, query, negative)
+            )
             gap = (far - centre).square().sum(dim=1) - (near - centre).square().sum(dim=1)
             loss = torch.relu(self.margin - gap).mean()
             optimiser.zero_grad(set_to_none=True)

@@ -51,7 +51,11 @@ class RotNet:
             self.features_ = self._blocks(pictures.shape[-1])
             classifier = torch.nn.Linear(self.n_components, 4)
         optimiser = torch.optim.SGD(
-            [*self.features_.parameters(), *classifier.parameters()], lr=0.02, momentum=0.9, nesterov=True, weight_decay=5e-4
+            [*self.features_.parameters(), *classifier.parameters()],
+            lr=0.02,
+            momentum=0.9,
+            nesterov=True,
+            weight_decay=5e-4,
         )
 
         def rotation_loss(batch: torch.Tensor) -> torch.Tensor:
@@ -60,7 +64,12 @@ class RotNet:
             return torch.nn.functional.cross_entropy(classifier(self.features_(turned)), answers)
 
         self.losses_ = train(
-            rotation_loss, optimiser, pictures, n_steps=self.n_steps, batch_size=self.batch_size, seed=self.seed
+            rotation_loss,
+            optimiser,
+            pictures,
+            n_steps=self.n_steps,
+            batch_size=self.batch_size,
+            seed=self.seed,
         )
         self.features_.eval()
         return self
@@ -75,7 +84,9 @@ class RotNet:
         for block in range(self.n_blocks):
             last = block == self.n_blocks - 1
             for layer in range(self.n_layers):
-                width = self.n_components // _POOLED_SIDE**2 if last and layer == self.n_layers - 1 else _CHANNELS
+                width = (
+                    self.n_components // _POOLED_SIDE**2 if last and layer == self.n_layers - 1 else _CHANNELS
+                )
                 size = (5 if block == 0 else 3) if layer == 0 else 1
                 modules += [
                     torch.nn.Conv2d(channels, width, size, padding=size // 2, bias=False),

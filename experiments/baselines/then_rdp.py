@@ -39,9 +39,18 @@ class RotNetRDP(ThenRDP):
     """RotNet in `n_wide` dimensions (paper: 2,048), then RDP."""
 
     def __init__(
-        self, *, n_blocks: int, n_layers: int, n_wide: int = 2_048, n_rotnet_steps: int = 300, seed: int = 0, **options: Any
+        self,
+        *,
+        n_blocks: int,
+        n_layers: int,
+        n_wide: int = 2_048,
+        n_rotnet_steps: int = 300,
+        seed: int = 0,
+        **options: Any,
     ) -> None:
         from experiments.baselines.rotnet import RotNet
 
-        rotnet = RotNet(n_blocks=n_blocks, n_layers=n_layers, n_components=n_wide, n_steps=n_rotnet_steps, seed=seed)
+        rotnet = RotNet(
+            n_blocks=n_blocks, n_layers=n_layers, n_components=n_wide, n_steps=n_rotnet_steps, seed=seed
+        )
         super().__init__(rotnet, RDPFeatures(seed=seed, **options))

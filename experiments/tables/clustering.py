@@ -20,7 +20,9 @@ TABLE = Table(
         *columns("SVD", "UMAP"),
     ),
     panels=(
-        Panel("mapped_nmi", "NMI after renaming clusters to their majority class", paper_numbers.CLUSTERING_NMI),
+        Panel(
+            "mapped_nmi", "NMI after renaming clusters to their majority class", paper_numbers.CLUSTERING_NMI
+        ),
         Panel("f_score", "macro F-score", paper_numbers.CLUSTERING_F_SCORE),
         Panel("nmi", "plain NMI"),
         Panel("ari", "adjusted Rand index"),
