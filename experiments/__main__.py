@@ -64,7 +64,8 @@ def run(
         path = _folder(folder, quick) / f"{one.name}.jsonl"
         summary = runs.work(planned, path, n_jobs=n_jobs, say=runs.to_stderr)
         runs.to_stderr(
-            f"{one.name}: {summary.finished} finished, {summary.already_there} already there, {summary.failed} failed"
+            f"{one.name}: {summary.finished} finished, {summary.already_there} already there, "
+            f"{summary.failed} failed"
         )
         failed += summary.failed
     raise typer.Exit(1 if failed else 0)

@@ -27,7 +27,7 @@ _PACKAGES = {
 
 
 def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: int) -> dict[str, Any]:
-    """Fit, apply, compare with the labels. Options of the evaluation itself stand in `config` under `evaluation`."""
+    """Fit, apply, compare with the labels. `config` holds the evaluation's own options under `evaluation`."""
     options = dict(config)
     settings = options.pop("evaluation", {})
     loaded = datasets.load(data)
@@ -111,7 +111,7 @@ def _cluster(
 def _classify(
     model: Representation, rows: Any, labels: np.ndarray, seed: int, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Classify features with a three-layer network (input, hidden, output), half of the rows kept for testing."""
+    """Classify features with a three-layer network (input, hidden, output), half of the rows for testing."""
     _, fit_seconds = _timed(model.fit, rows)
     features, apply_seconds = _timed(model.transform, rows)
     scaled = StandardScaler(with_mean=not hasattr(features, "tocsr")).fit_transform(features)

@@ -1,4 +1,4 @@
-"""Figures of a table: bars of ours and the paper's, curves for a sensitivity figure, a critical-difference diagram."""
+"""Figures of a table: bars of ours and the paper's, sensitivity curves, critical differences."""
 
 from __future__ import annotations
 

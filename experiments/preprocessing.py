@@ -1,7 +1,7 @@
 """From the public file to the paper's matrix: one function a source, stating the paper's preprocessing.
 
-Each takes the downloaded files in the order of the set's sources and gives `(rows, labels)`: rows scaled to [0, 1]
-where the paper scales, labels 1 for an anomaly, or the class.
+Each takes the downloaded files in the order of the set's sources and gives `(rows, labels)`: rows scaled to
+[0, 1] where the paper scales, labels 1 for an anomaly, or the class.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PROBE = frozenset({"ipsweep", "mscan", "nmap", "portsweep", "saint", "satan"})
 U2R = frozenset(
     {"buffer_overflow", "httptunnel", "loadmodule", "perl", "ps", "rootkit", "sqlattack", "xterm"}
 )
-# protocol_type, service, flag, land, logged_in, is_host_login, is_guest_login: the paper keeps 34 of 41 columns
+# protocol_type, service, flag, land, logged_in, is_host_login, is_guest_login: the paper keeps 34 of 41
 _KDD99_DROPPED = (1, 2, 3, 6, 11, 20, 21)
 _KDD99_LABEL = 41
 
@@ -77,7 +77,7 @@ def bank_marketing(files: Sequence[Path]) -> Table:
 
 
 def census_income(files: Sequence[Path]) -> Table:
-    """Stack UCI's train and test parts without the instance weight, one-hot; anomalies earn 50,000 or more."""
+    """Stack UCI's two parts without the instance weight, one-hot; anomalies earn 50,000 or more."""
     parts = [
         pd.read_csv(
             io.BytesIO(unpacked(file, "")),
@@ -147,7 +147,7 @@ def r8_anomaly(files: Sequence[Path]) -> Table:
 
 
 def newsgroups_texts(files: Sequence[Path]) -> tuple[list[str], list[str], np.ndarray]:
-    """Read train texts, test texts and classes (train first) of the by-date archive, as scikit-learn orders them."""
+    """Read train texts, test texts and classes (train first) of the archive, in scikit-learn's order."""
     texts: dict[str, list[str]] = {"train": [], "test": []}
     groups: dict[str, list[str]] = {"train": [], "test": []}
     with tarfile.open(files[0]) as archive:
@@ -161,7 +161,7 @@ def newsgroups_texts(files: Sequence[Path]) -> tuple[list[str], list[str], np.nd
 
 
 def newsgroups(files: Sequence[Path]) -> Table:
-    """Word counts over the training vocabulary, rows of length 1, no idf: fetch_20newsgroups_vectorized("all")."""
+    """Word counts over the training vocabulary, rows of length 1: fetch_20newsgroups_vectorized("all")."""
     train, test, classes = newsgroups_texts(files)
     vectorizer = CountVectorizer(dtype=np.int16)
     counts = sp.vstack([vectorizer.fit_transform(train), vectorizer.transform(test)])

@@ -1,8 +1,8 @@
 """The runner: plan the runs of a table, skip those that are done, work on the rest in processes of their own.
 
-A run has a process to itself, so that its memory is its own and it can be stopped at its time limit, which counts
-processor seconds: a busy machine must not make a method look slow. Only the parent writes, one whole line a finished
-run: kill it whenever you like and start it again.
+A run has a process to itself, so that its memory is its own and it can be stopped at its time limit, which
+counts processor seconds: a busy machine must not make a method look slow. Only the parent writes, one whole
+line a finished run: kill it whenever you like and start it again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def plan(
 
 
 def work(planned: list[Run], path: Path, *, n_jobs: int = 1, say: Say = lambda _: None) -> Summary:
-    """Do the planned runs that no line of the folder of `path` records yet; append a line to `path` for each."""
+    """Do the planned runs that no line beside `path` records yet; append a line to `path` for each."""
     no_data = _missing_data(planned, say)
     done = {results.key_of(record): record for record in results.read(path.parent)}
     waiting = [run for run in planned if run.data not in no_data and not _settled(done.get(run.key), run)]
@@ -213,7 +213,7 @@ def _die_with_parent() -> None:
 
 
 def _context() -> Any:
-    """Fork from a server that has imported the heavy packages once, and no threads; spawn where there is no fork."""
+    """Fork from a server that has imported the heavy packages once; spawn where there is no fork."""
     for variable in _ONE_THREAD:
         os.environ[variable] = "1"
     if "forkserver" not in multiprocessing.get_all_start_methods():

@@ -1,4 +1,4 @@
-"""Is one method better than another over many data sets? The paper's sign test, and what Demšar (2006) advises."""
+"""Is one method better than another over many sets? The paper's sign test, and Demšar's (2006) advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small sets that need no file: scikit-learn's own, and a made-up corpus. The quick budget and the tests run on them."""
+"""Small sets that need no file, for the quick budget and tests: scikit-learn's, and a made-up corpus."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Autoencoder (Hinton, Salakhutdinov 2006): for detection by its reconstruction error, and as a representation.
+"""Autoencoder (Hinton, Salakhutdinov 2006): to detect by reconstruction error, and as a representation.
 
-The paper names no settings. Those of the package most used then (PyOD 0.7: 64-32-32-64 ReLU units, a penalty of 0.1 on
-squared activations) drive the code to zero, so that every row is reconstructed as the mean row: the score is the
-distance to the mean. That gives the paper's column, to the third digit on most sets, with its deviation of 0.000;
-`activity_penalty=0` gives an autoencoder that learns, and is better. As a representation: one layer of 1,024 leaky
-units and a linear decoder, as RDP's own network, since the paper's columns "AE" and "RDP without L_rdp" agree.
+The paper names no settings. Those of the package most used then (PyOD 0.7: 64-32-32-64 ReLU units, a penalty
+of 0.1 on squared activations) drive the code to zero, so that every row is reconstructed as the mean row: the
+score is the distance to the mean. That gives the paper's column, to the third digit on most sets, with its
+deviation of 0.000; `activity_penalty=0` gives an autoencoder that learns, and is better. As a representation:
+one layer of 1,024 leaky units and a linear decoder, as RDP's own network, since the paper's columns "AE" and
+"RDP without L_rdp" agree.
 """
 
 from __future__ import annotations

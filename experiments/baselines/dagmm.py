@@ -1,7 +1,8 @@
-"""DAGMM (Zong et al. 2018): a Gaussian mixture over a code of the row and the features of its reconstruction error.
+"""DAGMM (Zong et al. 2018): a Gaussian mixture over a row's code and its reconstruction error.
 
-Compression D-60-30-10-1 and back, tanh; estimation 3-10-4 with dropout 0.5; loss = reconstruction + 0.1 energy + 0.005
-covariance penalty: the original's sizes for its largest set. The score is the energy, -log density.
+Compression D-60-30-10-1 and back, tanh; estimation 3-10-4 with dropout 0.5; loss = reconstruction + 0.1
+energy + 0.005 covariance penalty: the original's sizes for its largest set. The score is the energy, -log
+density.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Members of one kind, each fitted to its own sample of the rows; the score is their mean (paper, appendix A)."""
+"""Members of one kind, each fitted to its own sample of rows; the score is their mean (appendix A)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """RotNet (Gidaris, Singh, Komodakis 2018): features of pictures learned by telling how they were turned.
 
-The original has four blocks of three convolutions; RotNet4x2, 4x1, 3x1 and 2x1 are the paper's smaller forms. As in
-the original, a block opens with a wide filter and goes on with 1 x 1 ones (network in network); ours has 64 channels
-where the original has 96 to 192, for 400 pictures on a processor. Features are the last block, pooled to 4 x 4.
+The original has four blocks of three convolutions; RotNet4x2, 4x1, 3x1 and 2x1 are the paper's smaller forms.
+As in the original, a block opens with a wide filter and goes on with 1 x 1 ones (network in network); ours
+has 64 channels where the original has 96 to 192, for 400 pictures on a processor. Features are the last
+block, pooled to 4 x 4.
 """
 
 from __future__ import annotations

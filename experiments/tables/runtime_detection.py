@@ -1,4 +1,4 @@
-"""Appendix F.1: seconds at the testing stage. The runs are those of Tables 1 and 2; one thread here, 32 cores there."""
+"""Appendix F.1: seconds to score, of the runs of Tables 1 and 2; one thread here, 32 cores there."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def folders(tmp_path, monkeypatch):
 
 @pytest.fixture
 def planted():
-    """300 rows near a plane in 12 columns and 10 rows far from it, scaled to [0, 1]; labels 1 for the latter."""
+    """300 rows near a plane in 12 columns and 10 far from it (label 1), scaled to [0, 1]."""
     random = np.random.default_rng(0)
     normal = random.normal(size=(300, 3)) @ random.normal(size=(3, 12)) + 0.1 * random.normal(size=(300, 12))
     rows = np.vstack([normal, random.uniform(-8, 8, size=(10, 12))])

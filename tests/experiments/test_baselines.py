@@ -17,7 +17,8 @@ from experiments import methods, small_sets
 
 NEEDS = {
     "AE": "torch", "AE unpenalised": "torch", "REPEN": "torch", "DAGMM": "torch", "AE features": "torch",
-    "kNN": "pyod", "LOF": "pyod", "ECOD": "pyod", "PCA": "pyod", "MCD": "pyod", "OCSVM": "pyod", "DeepSVDD": "pyod",
+    "kNN": "pyod", "LOF": "pyod", "ECOD": "pyod", "PCA": "pyod", "MCD": "pyod", "OCSVM": "pyod",
+    "DeepSVDD": "pyod",
     "UMAP": "umap", "Doc2Vec": "gensim", "RotNet": "torch",
 }  # fmt: skip
 OPTIONS = {
@@ -35,7 +36,8 @@ def made(name, seed=0, **options):
 
 
 DETECTORS = [
-    "iForest", "AE", "AE unpenalised", "REPEN", "DAGMM", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM", "DeepSVDD",
+    "iForest", "AE", "AE unpenalised", "REPEN", "DAGMM", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM",
+    "DeepSVDD",
 ]  # fmt: skip
 
 
@@ -188,5 +190,5 @@ def test_rotnet_learns_to_tell_turns():
 
 def test_rotnet_refuses_what_is_no_square():
     model = made("RotNet")
-    with pytest.raises(ValueError, match="needs square pictures. Got 12 columns"):
+    with pytest.raises(ValueError, match=r"needs square pictures. Got 12 columns"):
         model.fit(np.zeros((3, 12), np.float32))

@@ -46,7 +46,7 @@ def test_download_is_cached_and_checked(tmp_path):
 
 def test_download_with_wrong_checksum_leaves_nothing_behind(tmp_path):
     source = Source("http://example.org/x", "x.csv", "0" * 64)
-    with pytest.raises(NoDataError, match="has sha256 .* expected 000"):
+    with pytest.raises(NoDataError, match=r"has sha256 .* expected 000"):
         fetch(source, tmp_path / "cache", lambda _: io.BytesIO(b"other"))
     assert list((tmp_path / "cache").iterdir()) == []
 
