@@ -72,8 +72,8 @@ class LazyMomentum:
 
     def __init__(self, rows: sp.csr_array, settings: TrainingSettings) -> None:
         self.csr = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
-        lengths = np.sort(np.diff(self.csr[2]))
-        self.n_used_most = int(min(rows.shape[1], max(1, lengths[-1] * settings.batch_size)))
+        longest_row = int(np.diff(self.csr[2]).max())
+        self.n_used_most = min(rows.shape[1], max(1, longest_row * settings.batch_size))
         self.last_used = np.full(rows.shape[1], -1, dtype=np.int64)
         # Beyond this many idle steps nothing is left of the momentum in single precision.
         n_powers = 2 if settings.momentum == 0 else int(np.ceil(-46.0 / np.log(settings.momentum))) + 2
