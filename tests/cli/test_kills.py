@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import rdplearn
 from rdplearn.cli.app import app
+from rdplearn.cli.scoring import identity_of
 from tests.cli.conftest import QUICK, Run, sales
 
 N_KILLS = 20
@@ -95,13 +96,7 @@ def test_resume_goes_on_where_the_journal_ends(run: Run, model: Path, tmp_path: 
         "begun with another table"
         in run("score", model, table, "-o", output, "--jobs", 1, "--resume", exit_code=1).stderr
     )
-    status = table.stat()
-    journal["made_of"]["table"] = [
-        str(table.resolve()),
-        status.st_size,
-        status.st_mtime_ns,
-        *journal["made_of"]["table"][3:],
-    ]
+    journal["made_of"]["table"] = identity_of(str(table))
     (tmp_path / "scores.csv.partial.json").write_text(json.dumps(journal))
     with open(tmp_path / "scores.csv.partial", "ab") as partial:
         partial.write(b"half a ro")  # written after the last entry

@@ -323,7 +323,8 @@ class TableEncoder:
             )
             more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
             warnings.warn(
-                f"Left out of {summary.name}: {listed}{more}. Pass ignore= (--ignore) to agree, or kinds= (--kind) to use them.",
+                f"Left out of {summary.name}: {listed}{more}. Pass ignore= (--ignore) to agree, or kinds= (--kind) to "
+                "use them.",
                 RDPWarning,
                 stacklevel=4,
             )
