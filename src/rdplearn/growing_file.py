@@ -31,8 +31,9 @@ class GrowingFile:
     Parameters
     ----------
     path : the final name
-    made_of : plain values that decide the content
-        A partial result is continued only if its own are the same.
+    made_of : plain values that decide the content, or None
+        A partial result is continued only if its own are the same; without any it is never continued, and goes away
+        when there is a fault.
     resume : bool
         Continue a partial result if there is one; otherwise it is begun anew.
 
@@ -53,7 +54,9 @@ class GrowingFile:
     ['"row"', '1', '2']
     """
 
-    def __init__(self, path: str | os.PathLike[str], made_of: Mapping[str, Any], *, resume: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], made_of: Mapping[str, Any] | None, *, resume: bool = False
+    ) -> None:
         self.target = checked_target(path)
         self.partial = self.target.with_name(f"{self.target.name}.partial")
         self.journal = self.target.with_name(f"{self.target.name}.partial.json")
@@ -62,15 +65,20 @@ class GrowingFile:
         self._format = format_of(self.target)
         self._n_bytes = 0
         self._last_entry = time.monotonic()
-        if resume:
-            self._take_up()
+        self._resume = resume
 
     def __enter__(self) -> GrowingFile:
-        if self._n_bytes == 0:
-            self.journal.unlink(missing_ok=True)
-        self._file = open(self.partial, "r+b" if self._n_bytes else "wb")
-        self._file.truncate(self._n_bytes)
-        self._file.seek(self._n_bytes)
+        self._file = open(self.partial, "ab")
+        try:
+            self._keep_others_out()
+            if self._resume:
+                self._take_up()
+            if self._n_bytes == 0:
+                self.journal.unlink(missing_ok=True)
+            self._file.truncate(self._n_bytes)
+        except BaseException:
+            self._file.close()
+            raise
         return self
 
     def add(self, batch: pa.RecordBatch, *, n_reported: int) -> None:
@@ -86,16 +94,31 @@ class GrowingFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None:
-            self._enter()  # what is done can be continued
-            self._file.close()
+        with self._file:  # open, and others locked out, until all is done
+            if kind is None:
+                self._file.flush()
+                self._format.finish(self.partial, self.target)
+                self.journal.unlink(missing_ok=True)
+            elif self.made_of is not None and self.n_rows > 0:
+                self._enter()  # what is done can be continued
+            else:
+                self.partial.unlink()
+
+    def _keep_others_out(self) -> None:
+        if os.name != "posix":
             return
-        self._file.close()
-        self._format.finish(self.partial, self.target)
-        self.journal.unlink(missing_ok=True)
+        import fcntl
+
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.partial))
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:  # held by the other run, or just given its final name by it
+            raise TableError(f"Another run is writing '{self.target}'. Wait for it, or pass another name.")
 
     def _enter(self) -> None:
-        if self.n_rows == 0:
+        if self.made_of is None:
             return
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -111,7 +134,7 @@ class GrowingFile:
 
     def _take_up(self) -> None:
         """Read the journal of a partial result, if there is one that can be continued."""
-        if not self.journal.exists() or not self.partial.exists():
+        if not self.journal.exists() or self.partial.stat().st_size == 0:
             return
         try:
             entry = json.loads(self.journal.read_text())

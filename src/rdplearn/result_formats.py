@@ -56,7 +56,7 @@ class JsonRows:
         return b""
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
-        return "".join(f"{json.dumps(row, default=str)}\n" for row in batch.to_pylist()).encode()
+        return "".join(f"{json.dumps(row, default=str)}\n" for row in as_json_rows(batch)).encode()
 
     def finish(self, grown: Path, target: Path) -> None:
         publish(grown, target)
@@ -110,6 +110,29 @@ def format_of(path: Path) -> ResultFormat:
     if made is None:
         raise TableError(f"'{path}' must end in {', '.join(FORMATS)}: the ending is the format.")
     return made()
+
+
+def as_json_rows(rows: pa.RecordBatch | pa.Table) -> list[dict[str, Any]]:
+    """Rows as JSON can have them: it knows neither NaN nor infinity, so they become null.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_json_rows(pa.table({"x": [1.5, float("nan")]}))
+    [{'x': 1.5}, {'x': None}]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    columns = {
+        field.name: pc.if_else(pc.is_finite(cells), cells, pa.scalar(None, field.type))
+        if types.is_floating(field.type)
+        else cells
+        for field, cells in zip(rows.schema, rows.columns, strict=True)
+    }
+    listed: list[dict[str, Any]] = pa.table(columns).to_pylist()
+    return listed
 
 
 def as_simple_column(cells: Any) -> Any:

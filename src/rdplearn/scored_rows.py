@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rdplearn.errors import TableError
 from rdplearn.frame_scores import REPORTED, SCORE
-from rdplearn.result_formats import as_simple_column
+from rdplearn.result_formats import as_json_rows, as_simple_column
 from rdplearn.table import Table, TextRules
 from rdplearn.table.cells import FALSE_WORDS, TRUE_WORDS, clean_cells, words_of
 from rdplearn.table.wording import shown
@@ -92,7 +92,7 @@ class TopRows:
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows, the highest score first."""
-        rows = [] if self._best is None else self._best.to_pylist()
+        rows = [] if self._best is None else as_json_rows(self._best)
         return sorted(rows, key=lambda row: -row[SCORE])
 
 

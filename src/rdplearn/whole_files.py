@@ -60,6 +60,8 @@ def publish(temporary: Path, target: Path) -> None:
     with open(temporary, "rb+") as file:
         os.fsync(file.fileno())
     temporary.replace(target)
+    if os.name != "posix":
+        return  # elsewhere a folder cannot be opened
     folder = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(folder)  # the new name reaches the disk too

@@ -10,12 +10,14 @@ import signal
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import rdplearn
 from rdplearn.cli.app import app
 from rdplearn.cli.scoring import identity_of
+from rdplearn.growing_file import GrowingFile
 from tests.cli.conftest import QUICK, Run, sales
 
 N_KILLS = 20
@@ -131,3 +133,27 @@ def test_a_killed_fit_leaves_the_old_model_or_a_whole_one(run: Run, model: Path,
         kill_after(in_child(arguments), rng.uniform(0, 1.2 * seconds))
         assert fitted.read_bytes() in (model.read_bytes(), whole)
         rdplearn.load(fitted)
+
+
+def test_two_runs_do_not_write_the_same_file(run: Run, model: Path, tmp_path: Path):
+    table, output = tmp_path / "sales.csv", tmp_path / "scores.csv"
+    table.write_text(sales())
+    rows = pa.record_batch({"row": [1]})
+    with GrowingFile(output, {}) as first:
+        first.add(rows, n_reported=0)
+        told = run("score", model, table, "-o", output, "--jobs", 1, exit_code=1).stderr
+        assert "Another run is writing" in told
+    assert output.read_text() == '"row"\n1\n'
+
+
+def test_a_fault_of_detect_leaves_nothing_behind(run: Run, tmp_path: Path):
+    table, output = tmp_path / "sales.csv", tmp_path / "scores.csv"
+    lines = sales().splitlines()
+    late = "\n".join([*lines[:-1], lines[-1][:-1] + "maybe"])
+    table.write_text(late)
+    # The first look at the labels is kept from seeing the last row.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rdplearn.cli.scoring.read_labels", lambda *_: None)
+        told = run("detect", table, "--label", "fraud", "-o", output, *QUICK, exit_code=1).stderr
+    assert "'maybe' in row 300" in told
+    assert [file.name for file in tmp_path.iterdir()] == ["sales.csv"]

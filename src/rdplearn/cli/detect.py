@@ -49,7 +49,7 @@ def detect(
 
     check_paths(table, output, model_path)
     opened = reading.open(table)
-    require_columns(opened, {"--id": carried or [], "--label": [label] if label else []})
+    require_columns(opened, carried=carried or [], label=label)
     outlet = Outlet(opened, talk, output=output, carried=carried or [], label=label, n_top=n_top)
     unseen = [*(carried or []), *([label] if label else [])]
     detector = training.detector(verbose=talk.shows_progress)

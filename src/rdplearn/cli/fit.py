@@ -38,7 +38,7 @@ def fit(
 
     check_paths(table, None, model_path)
     opened = reading.open(table)
-    require_columns(opened, {"--id": unseen or []})
+    require_columns(opened, carried=unseen or [])
     detector = training.detector(verbose=talk.shows_progress)
     model = TableModel(detector, columns.encoder(unseen or [])).fit(opened)
     save(model, model_path)

@@ -43,7 +43,7 @@ def score(
         raise ValueError(f"'{model_path}' holds a model without a table encoder. Fit one with 'rdplearn fit'.")
     model.estimator.set_params(n_jobs=n_jobs)
     opened = reading.open(table)
-    require_columns(opened, {"--id": carried or [], "--label": [label] if label else []})
+    require_columns(opened, carried=carried or [], label=label)
     if resume and (output in (None, "-") or table == "-" or label):
         raise typer.BadParameter("needs a file to read, a file to write (-o) and no --label.", param_hint="--resume")
     made_of = {

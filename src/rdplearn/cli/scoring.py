@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -20,7 +19,7 @@ from rdplearn.cli.printing import counted_rows, print_rows
 from rdplearn.errors import TableError
 from rdplearn.growing_file import GrowingFile
 from rdplearn.result_formats import CsvRows, format_of
-from rdplearn.scored_rows import Evaluation, ScoredRows, TopRows, check_carried, scored_rows
+from rdplearn.scored_rows import Evaluation, ScoredRows, TopRows, check_carried, read_labels, scored_rows
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 from rdplearn.whole_files import checked_target
@@ -49,7 +48,7 @@ class Outlet:
         with ExitStack() as stack:
             file = None
             if self.output not in (None, "-"):
-                file = stack.enter_context(GrowingFile(Path(str(self.output)), made_of or {}, resume=resume))
+                file = stack.enter_context(GrowingFile(str(self.output), made_of, resume=resume))
                 self.n_rows, self.n_reported = file.n_rows, file.n_reported
                 self.is_resumed = file.n_rows > 0
             count = stack.enter_context(counted_rows(self.talk.shows_progress, self.n_rows))
@@ -126,14 +125,17 @@ def check_paths(table: str, output: str | None, model: str | None) -> None:
             raise TableError(f"'{path}' is the table itself. Pass another name for the result.")
 
 
-def require_columns(table: Table, named: Mapping[str, Sequence[str]]) -> None:
-    """See that columns named by options are there."""
-    for option, columns in named.items():
+def require_columns(table: Table, *, carried: Sequence[str] = (), label: str | None = None) -> None:
+    """See that columns named by options are there, and that the label has labels, as far as a first look can tell."""
+    for option, columns in {"--id": carried, "--label": [label] if label is not None else []}.items():
         for column in columns:
             if column not in table.column_names:
                 near = difflib.get_close_matches(column, table.column_names, n=1)
                 hint = f" Did you mean '{near[0]}'?" if near else ""
                 raise TableError(f"{option} names column '{column}', which {table.name} has not.{hint}")
+    first_rows = next(iter(table.batches()), None) if label is not None else None
+    if label is not None and first_rows is not None:
+        read_labels(first_rows.column(label), label, table.name)
 
 
 def identity_of(path: str) -> list[Any] | None:
