@@ -8,17 +8,39 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector as RDPDetector
+    from rdplearn.errors import ModelFileError as ModelFileError
     from rdplearn.errors import RDPWarning as RDPWarning
     from rdplearn.errors import TableError as TableError
+    from rdplearn.frame_scores import detect as detect
+    from rdplearn.storage import load as load
+    from rdplearn.storage import save as save
+    from rdplearn.table import TableEncoder as TableEncoder
+    from rdplearn.table_model import TableModel as TableModel
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "ModelFileError": "rdplearn.errors",
     "RDPDetector": "rdplearn.detector",
     "RDPWarning": "rdplearn.errors",
+    "TableEncoder": "rdplearn.table",
     "TableError": "rdplearn.errors",
+    "TableModel": "rdplearn.table_model",
+    "detect": "rdplearn.frame_scores",
+    "load": "rdplearn.storage",
+    "save": "rdplearn.storage",
 }
-__all__ = ["RDPDetector", "RDPWarning", "TableError"]
+__all__ = [
+    "ModelFileError",
+    "RDPDetector",
+    "RDPWarning",
+    "TableEncoder",
+    "TableError",
+    "TableModel",
+    "detect",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +17,16 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from rdplearn.detector import RDPDetector
+from rdplearn.whole_files import checked_target, written_whole
 
 SHOWN_COLUMNS = ("mean radius", "mean concavity", "worst area")
 
 
-def run(output: Path, *, n_top: int, seed: int, n_jobs: int) -> str:
+def run(output: Path, *, n_top: int, seed: int, n_jobs: int, verbose: bool = True) -> str:
     """Fit, score, write the scores to `output` and return what there is to read."""
-    if not output.parent.is_dir():
-        raise ValueError(f"--output must lie in a folder that exists. Got '{output}': create '{output.parent}' first.")
+    checked_target(output)  # before the work, not after it
     names, table, malignant = tumours()
-    detector = RDPDetector(n_steps=1000, n_jobs=n_jobs, random_state=seed, verbose=True).fit(table)
+    detector = RDPDetector(n_steps=1000, n_jobs=n_jobs, random_state=seed, verbose=verbose).fit(table)
     scores = -detector.score_samples(table)
     reported = detector.predict(table) == -1
     write_scores(output, scores, reported, malignant)
@@ -83,6 +82,5 @@ def write_scores(
     writer.writerow(["row", "score", "anomalous", "malignant"])
     for row, (score, alarm, label) in enumerate(zip(scores, reported, malignant, strict=True)):
         writer.writerow([row, f"{score:.6g}", int(alarm), int(label)])
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text.getvalue(), encoding="utf-8")
-    temporary.replace(path)
+    with written_whole(path) as temporary:
+        temporary.write_text(text.getvalue(), encoding="utf-8")

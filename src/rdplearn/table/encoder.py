@@ -151,8 +151,10 @@ class TableEncoder:
         opened = open_table(table)
         return self.fit(opened).transform(opened)
 
-    def encode_batches(self, table: Any) -> Iterator[tuple[pa.RecordBatch, Matrix]]:
+    def encode_batches(self, table: Any, *, skip_rows: int = 0) -> Iterator[tuple[pa.RecordBatch, Matrix]]:
         """Encode a table of any size batch by batch; each batch comes with its matrix.
+
+        The batches that make up the first `skip_rows` rows are read and passed over.
 
         Columns are found by name, in any order. A column that the matrix needs must be there; columns that
         the fit had not are passed over with a warning. What else differs from the fit is warned of once,
@@ -166,6 +168,9 @@ class TableEncoder:
             if present is None:
                 present = set(batch.schema.names)
                 self._compare_columns(batch.schema.names, opened.name)
+            if findings.rows_before < skip_rows:
+                findings.rows_before += batch.num_rows
+                continue
             pieces = [
                 piece
                 for column in self.columns_
@@ -318,7 +323,8 @@ class TableEncoder:
             )
             more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
             warnings.warn(
-                f"Left out of {summary.name}: {listed}{more}. Pass ignore= to agree, or kinds= to use them.",
+                f"Left out of {summary.name}: {listed}{more}. Pass ignore= (--ignore) to agree, or kinds= (--kind) to "
+                "use them.",
                 RDPWarning,
                 stacklevel=4,
             )

@@ -1,0 +1,147 @@
+"""Tables: scoring a Parquet file larger than memory, detection on a CSV, start-up, kills.
+
+RDPLEARN_BENCHMARK_ROWS sets the rows of the large Parquet file, 20 million unless told.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+
+import rdplearn
+from benchmarks.measuring import best_times
+from rdplearn import RDPDetector, TableEncoder, TableModel
+from rdplearn.table import open_table, sample_rows
+
+N_LARGE = int(os.environ.get("RDPLEARN_BENCHMARK_ROWS", 20_000_000))
+N_COLUMNS = 10
+ROWS_IN_MEMORY = 1_000_000
+
+
+def numbers(n_rows: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table({f"x{column}": rng.normal(size=n_rows).astype(np.float32) for column in range(N_COLUMNS)})
+
+
+def write_parquet(path: Path, n_rows: int) -> None:
+    step = 1_000_000
+    with pq.ParquetWriter(path, numbers(1, 0).schema) as writer:
+        for seed, start in enumerate(range(0, n_rows, step)):
+            writer.write_table(numbers(min(step, n_rows - start), seed))
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "rdplearn.cli", *map(str, arguments)]
+
+
+def timed(arguments: list[str]) -> tuple[float, float]:
+    """Seconds and bytes of peak memory of a program."""
+    start = time.perf_counter()
+    program = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(program.pid, 0)
+    program.returncode = os.waitstatus_to_exitcode(status)
+    if program.returncode:
+        raise RuntimeError(f"{' '.join(arguments)} ended with {program.returncode}")
+    return time.perf_counter() - start, usage.ru_maxrss * 1024.0
+
+
+def paper_model(table: pa.Table) -> TableModel:
+    """All members of the paper; that they are hardly trained makes no difference to the speed of scoring."""
+    return TableModel(RDPDetector(n_rounds=1, n_steps=20, n_jobs=2, random_state=0)).fit(table)
+
+
+def streaming() -> list[dict[str, object]]:
+    """`rdplearn score` on a large Parquet file against scoring a matrix in memory, same threads."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = paper_model(numbers(100_000, 0))
+        rdplearn.save(model, folder / "model")
+        write_parquet(folder / "large.parquet", N_LARGE)
+        matrix = model.encoder.transform(numbers(ROWS_IN_MEMORY, 1))
+        in_memory = best_times(
+            {"rows": lambda: model.estimator.score_samples(matrix)}, n_turns=3, clock=time.perf_counter
+        )
+        seconds, peak = timed(
+            command("score", folder / "model", folder / "large.parquet", "-o", folder / "s.parquet", "--jobs", 2)
+        )
+    rate, rate_in_memory = N_LARGE / seconds, ROWS_IN_MEMORY / in_memory["rows"]
+    return [
+        {
+            "rows": N_LARGE,
+            "rows per second": rate,
+            "in memory": rate_in_memory,
+            "share": rate / rate_in_memory,
+            "share wanted": 0.6,
+            "peak MB": peak / 1e6,
+            "at most MB": 500,
+        }
+    ]
+
+
+def csv_detection() -> list[dict[str, object]]:
+    """600,000 x 10 CSV: reading and encoding, for the fit and for the scores, against the fit itself."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "table.csv"
+        pc.write_csv(numbers(600_000, 0), path)
+        start = time.perf_counter()
+        encoder = TableEncoder().fit(path)
+        sample = encoder.transform(sample_rows(open_table(path).batches(), 100_000, seed=0).rows)
+        for _ in encoder.encode_batches(path):
+            pass
+        reading = time.perf_counter() - start
+        start = time.perf_counter()
+        RDPDetector(n_jobs=2, random_state=0).fit(sample)
+        fitting = time.perf_counter() - start
+    return [{"reading and encoding": reading, "fit": fitting, "share": reading / fitting, "at most": 1.0}]
+
+
+def startup() -> list[dict[str, object]]:
+    """`rdplearn --help` on top of Python's own start."""
+    seconds = best_times(
+        {
+            "python": lambda: subprocess.run([sys.executable, "-c", "pass"], check=True),
+            "help": lambda: subprocess.run(command("--help"), check=True, stdout=subprocess.DEVNULL),
+        },
+        n_turns=10,
+        clock=time.perf_counter,
+    )
+    return [{**seconds, "on top": seconds["help"] - seconds["python"], "at most": 0.3}]
+
+
+def kills(n_kills: int = 20) -> list[dict[str, object]]:
+    """`score` killed at random moments and resumed: the old file until the end, then the same bytes."""
+    rng = random.Random(0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = paper_model(numbers(20_000, 0))
+        rdplearn.save(model, folder / "model")
+        write_parquet(folder / "table.parquet", 1_000_000)
+        n_resumed, n_wrong = 0, 0
+        for ending in ("csv", "parquet"):
+            whole, output = folder / f"whole.{ending}", folder / f"scores.{ending}"
+            score = ["score", folder / "model", folder / "table.parquet", "--jobs", 2, "-o"]
+            seconds, _ = timed(command(*score, whole))
+            output.write_text("old")
+            for _ in range(n_kills // 2):
+                n_resumed += output.with_name(f"{output.name}.partial.json").exists()
+                program = subprocess.Popen(command(*score, output, "--resume"), stdout=subprocess.DEVNULL)
+                time.sleep(rng.uniform(0, seconds))
+                program.kill()
+                program.wait()
+                n_wrong += output.read_bytes() not in (b"old", whole.read_bytes())
+            timed(command(*score, output, "--resume"))
+            n_wrong += output.read_bytes() != whole.read_bytes()
+    return [{"kills": n_kills, "resumed": n_resumed, "wrong files": n_wrong, "at most": 0}]
+
+
+ALL = {"streaming": streaming, "csv_detection": csv_detection, "startup": startup, "kills": kills}

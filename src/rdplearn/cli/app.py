@@ -1,0 +1,59 @@
+"""The commands of `rdplearn`. Heavy modules are imported when a command runs, so that help is there at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rdplearn import __version__
+from rdplearn.cli.commands import command
+from rdplearn.cli.demo import demo
+from rdplearn.cli.detect import detect
+from rdplearn.cli.fit import fit
+from rdplearn.cli.inspect import inspect
+from rdplearn.cli.score import score
+
+app = typer.Typer(
+    name="rdplearn",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help is there twice as fast
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rdplearn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Find anomalies in tables, without labels, by predicting random distances.
+
+    \b
+    Try it on data that comes along:   rdplearn demo
+    See what is in a table:            rdplearn inspect sales.csv
+    Find its unusual rows:             rdplearn detect sales.csv -o scores.csv
+    Keep the model for later tables:   rdplearn fit sales.csv -m model.safetensors
+                                       rdplearn score model.safetensors new.csv -o scores.csv
+
+    Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
+    output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
+    is.
+    """
+
+
+for function in (detect, fit, score, inspect, demo):
+    app.command()(command(function))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

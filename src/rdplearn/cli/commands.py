@@ -1,0 +1,103 @@
+"""What all commands have in common: groups of options, and faults told in one line.
+
+A command is a function whose parameters are options of its own and groups of options, which are dataclasses. `command`
+spreads the groups out for Typer and hands them to the function as objects.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+
+@dataclass(frozen=True)
+class TalkOptions:
+    """How much is said; every command has these."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault.")] = False
+
+    @property
+    def shows_progress(self) -> bool:
+        """Progress is for people: not for files, pipes and logs."""
+        return not self.quiet and sys.stderr.isatty()
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function that takes `talk: TalkOptions` and perhaps further groups of options."""
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    groups = {parameter.name: parameter.annotation for parameter in parameters if is_dataclass(parameter.annotation)}
+    spread = [parameter for parameter in parameters if parameter.name not in groups]
+    for group in groups.values():
+        spread += [_parameter_of(group, field) for field in fields(group)]
+
+    def run(**values: Any) -> None:
+        collected = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        with faults_in_one_line(collected["talk"]):
+            function(**values, **collected)
+
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in spread]
+    )
+    return run
+
+
+def _parameter_of(group: Any, field: Any) -> inspect.Parameter:
+    hint = get_type_hints(group, include_extras=True)[field.name]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
+
+
+@contextmanager
+def faults_in_one_line(talk: TalkOptions) -> Iterator[None]:
+    """Tell faults and warnings on stderr, a line each; a fault ends the program with exit code 1."""
+    try:
+        with warnings_in_one_line(talk):
+            yield
+    except BrokenPipeError:  # whoever read the result has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except Exception as fault:
+        if talk.debug:
+            raise
+        told = " ".join(str(fault).split())
+        if not isinstance(fault, ValueError | OSError | TypeError):
+            told = (
+                f"this should not have happened ({type(fault).__name__}: {told}). Run again with --debug to see where."
+            )
+        typer.echo(f"rdplearn: {told}", err=True)
+        raise typer.Exit(1) from None
+
+
+@contextmanager
+def warnings_in_one_line(talk: TalkOptions) -> Iterator[None]:
+    """Tell each warning once, or not at all."""
+    told: set[str] = set()
+
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in told:
+            told.add(text)
+            typer.echo(f"rdplearn: warning: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not talk.quiet:
+            warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = tell
+        yield

@@ -1,0 +1,29 @@
+"""`rdplearn demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.options import TopCount
+
+
+def demo(
+    talk: TalkOptions,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the scores, as CSV.")] = Path(
+        "demo_scores.csv"
+    ),
+    n_top: TopCount = 10,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0,
+    n_jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")] = -1,
+) -> None:
+    """Find tumours that are unlike the rest, in data that comes with scikit-learn.
+
+    Example: rdplearn demo --top 5 -o scores.csv
+    """
+    from rdplearn import demo as story
+
+    typer.echo(story.run(output, n_top=n_top, seed=seed, n_jobs=n_jobs, verbose=talk.shows_progress))

@@ -1,0 +1,127 @@
+"""Groups of options that several commands share, and what is built from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rdplearn.detector import RDPDetector
+    from rdplearn.table import Table, TableEncoder
+
+TablePath = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, Parquet, Arrow or JSON Lines; - is stdin.")]
+ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as written by fit.")]
+OutputPath = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write all scores to .csv, .parquet or .jsonl; - is stdout."),
+]
+TopCount = Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to print.")]
+Carried = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="COLUMN", help="Carry this column into the result and leave it out of the model."),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        "--label", metavar="COLUMN", help="Compare the scores with 0/1 labels; the model never sees this column."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a file; what is not said is guessed from its content."""
+
+    separator: Annotated[str | None, typer.Option(help="Between the fields of CSV.")] = None
+    encoding: Annotated[str | None, typer.Option(help="Of CSV and JSON Lines, such as latin-1.")] = None
+    header: Annotated[bool | None, typer.Option("--header/--no-header", help="Whether CSV has a header.")] = None
+
+    def open(self, path: str) -> Table:
+        from rdplearn.table import open_table
+
+        separator = "\t" if self.separator in ("\\t", "tab") else self.separator
+        return open_table(path, separator=separator, encoding=self.encoding, header=self.header)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"separator": self.separator, "encoding": self.encoding, "header": self.header}
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the columns mean, where the evidence would mislead."""
+
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", metavar="COLUMN", help="Leave this column out of the model.")
+    ] = None
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            metavar="COLUMN=KIND",
+            help="What a column is: number, boolean, category, date, time, text or identifier.",
+        ),
+    ] = None
+    missing: Annotated[
+        list[str] | None, typer.Option("--missing", metavar="TEXT", help="A marker of missing values, such as n/a.")
+    ] = None
+    decimal: Annotated[str, typer.Option(metavar="MARK", help="The decimal mark: . or ,")] = "."
+    thousands: Annotated[str | None, typer.Option(metavar="MARK", help="Between groups of three digits.")] = None
+    day_first: Annotated[
+        bool | None, typer.Option("--day-first/--month-first", help="Whether 01/02/2024 is the first of February.")
+    ] = None
+
+    def encoder(self, also_ignored: list[str]) -> TableEncoder:
+        from rdplearn.table import TableEncoder
+
+        return TableEncoder(
+            kinds=self.kinds(),
+            ignore=[*(self.ignore or ()), *also_ignored],
+            missing=self.missing or (),
+            decimal=self.decimal,
+            thousands=self.thousands,
+            day_first=self.day_first,
+        )
+
+    def kinds(self) -> dict[str, str]:
+        pairs = [entry.rpartition("=") for entry in self.kind or ()]
+        for column, _, kind in pairs:
+            if not column or not kind:
+                raise typer.BadParameter(f"'{kind}' must be COLUMN=KIND, such as zip=category.", param_hint="--kind")
+        return {column: kind for column, _, kind in pairs}
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How the detector is trained, and where it draws the line."""
+
+    contamination: Annotated[
+        float | None, typer.Option(min=1e-9, max=0.5, help="Share of rows to report, such as 0.01.")
+    ] = None
+    false_alarm_rate: Annotated[
+        float | None, typer.Option(min=1e-9, max=0.5, help="Share of the normal rows to report, at most.")
+    ] = None
+    members: Annotated[int, typer.Option(min=1, help="Size of the ensemble.")] = 30
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of boosting.")] = 8
+    steps: Annotated[int, typer.Option(min=1, help="Steps of training in each round.")] = 6000
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1
+
+    def detector(self, *, verbose: bool) -> RDPDetector:
+        from rdplearn.detector import RDPDetector
+
+        if self.contamination is not None and self.false_alarm_rate is not None:
+            raise typer.BadParameter(
+                "set the same line as --contamination. Leave one out.", param_hint="--false-alarm-rate"
+            )
+        return RDPDetector(
+            n_members=self.members,
+            n_rounds=self.rounds,
+            n_steps=self.steps,
+            contamination="auto" if self.contamination is None else self.contamination,
+            false_alarm_rate=self.false_alarm_rate,
+            n_jobs=self.jobs,
+            random_state=self.seed,
+            verbose=verbose,
+        )

@@ -1,0 +1,62 @@
+"""Tables and progress on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+LONGEST_CELL = 40
+WIDTH_OF_PIPES = 160
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows of values as a table on standard output."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for name, value in rows[0].items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        table.add_column(Text(written(name)), justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(written(value)) for value in row.values()))  # Text: cells are no markup
+    Console(width=None if sys.stdout.isatty() else WIDTH_OF_PIPES).print(table)
+
+
+def written(value: Any) -> str:
+    r"""A value as it is shown: short, on one line, without characters that steer the terminal.
+
+    Examples
+    --------
+    >>> written(0.123456), written(True), written(None), written("\x1b[2J")
+    ('0.1235', 'yes', '', '\\x1b[2J')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(value)[: LONGEST_CELL + 1])
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+@contextmanager
+def counted_rows(visible: bool, n_done: int) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many rows have been scored."""
+    if not visible:
+        yield lambda n_rows: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    text = TextColumn("{task.completed:,.0f} rows scored")
+    with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task("score", total=None, completed=n_done)
+        yield lambda n_rows: bar.advance(task, n_rows)

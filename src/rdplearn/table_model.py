@@ -1,0 +1,109 @@
+"""A table encoder and an estimator as one: tables of any size in, results out, batch by batch.
+
+The fit reads the table once. On the way it learns what the columns are and draws a uniform sample of the rows, on which
+the estimator is then fitted: at most 100,000 rows and about 8 million cells, but no fewer than 10,000 rows. A table of
+fewer rows is used whole. Memory holds the sample, a bounded summary of each column and one batch, whatever the size of
+the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from rdplearn.detector import RDPDetector
+from rdplearn.table import RowSampler, Table, TableEncoder, open_table
+from rdplearn.table.frames import read_frame
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
+SAMPLED_CELLS = 2**23
+
+
+class TableModel:
+    """An estimator that takes tables: paths, data frames, anything that `rdplearn.table.open_table` opens.
+
+    Parameters
+    ----------
+    estimator : RDPDetector
+    encoder : TableEncoder, optional
+        By default one that finds out everything by itself.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from rdplearn import RDPDetector, TableModel
+    >>> table = pa.table({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome", "Rome", "Oslo"] * 50})
+    >>> model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)).fit(table)
+    >>> model.encoder.feature_names_
+    ['age', 'city=Oslo', 'city=Rome']
+    >>> model.predict(pa.table({"age": [44, 9000], "city": ["Rome", "Rome"]}))
+    array([ 1, -1])
+    """
+
+    def __init__(self, estimator: RDPDetector, encoder: TableEncoder | None = None) -> None:
+        self.estimator = estimator
+        self.encoder = TableEncoder() if encoder is None else encoder
+
+    def __repr__(self) -> str:
+        return f"TableModel({self.estimator!r})"
+
+    def fit(self, table: Any) -> TableModel:
+        """Learn the columns, draw the rows, fit the estimator; the columns that the encoder ignores are not kept."""
+        opened = open_table(table)
+        sampler = self._sampler(len(opened.column_names))
+        self.encoder.fit(_watched(opened, sampler, frozenset(self.encoder.ignore)))
+        sample = sampler.sample()
+        is_whole = sample.n_rows_seen == len(sample.places)
+        name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
+        self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
+        return self
+
+    def score_samples(self, table: Any) -> npt.NDArray[np.float64]:
+        """How normal each row is: the higher, the more normal. Shape (n_rows,)."""
+        return self._gather(table, self.estimator.score_samples)
+
+    def decision_function(self, table: Any) -> npt.NDArray[np.float64]:
+        """Negative for rows that are reported as anomalous. Shape (n_rows,)."""
+        return self._gather(table, self.estimator.decision_function)
+
+    def predict(self, table: Any) -> npt.NDArray[np.int64]:
+        """-1 for rows that are reported as anomalous, +1 for the others. Shape (n_rows,)."""
+        return self._gather(table, self.estimator.predict)
+
+    def apply_batches(
+        self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
+    ) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        """Apply a method of the estimator to a table of any size; each batch of rows comes with its result.
+
+        The same table gives the same batches. `skip_rows` passes over those that make up the first rows.
+        """
+        for batch, matrix in self.encoder.encode_batches(table, skip_rows=skip_rows):
+            if batch.num_rows:
+                yield batch, function(matrix)
+
+    def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
+        results = [result for _, result in self.apply_batches(table, function)]
+        return np.concatenate(results) if results else np.empty(0)
+
+    def _sampler(self, n_columns: int) -> RowSampler:
+        n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
+        return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
+
+
+def _watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
+    """The same table, whose rows are offered to a sampler as they are read."""
+    kept = [name for name in table.column_names if name not in ignored]
+
+    def read() -> Iterator[pa.RecordBatch]:
+        for batch in table.batches():
+            sampler.add(batch.select(kept))
+            yield batch
+
+    return Table(table.name, table.column_names, read)

@@ -1,0 +1,150 @@
+"""Tables in, scores out, in Python: TableModel and detect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rdplearn
+from rdplearn import RDPDetector, TableEncoder, TableError, TableModel
+from tests.conftest import SMALL
+
+
+def people(n_rows: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 70, n_rows).astype(float),
+            "city": rng.choice(["Oslo", "Rome"], n_rows),
+            "name": [f"person {i}" for i in range(n_rows)],
+        },
+        index=[f"p{i}" for i in range(n_rows)],
+    )
+    frame.loc["p17", "age"] = 250.0
+    return frame
+
+
+@pytest.fixture
+def quick(monkeypatch) -> None:
+    """`detect` with a small ensemble; its other parameters as they come."""
+
+    def small(**parameters: object) -> RDPDetector:
+        return RDPDetector(**{**SMALL, **parameters})
+
+    monkeypatch.setattr("rdplearn.frame_scores.RDPDetector", small)
+
+
+def test_a_small_table_is_used_whole():
+    frame = people()
+    encoder = TableEncoder(ignore=["name"])
+    matrix = encoder.fit_transform(frame)
+    by_hand = RDPDetector(**SMALL).fit(matrix)
+    model = TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"])).fit(frame)
+    np.testing.assert_array_equal(model.score_samples(frame), by_hand.score_samples(matrix))
+    np.testing.assert_array_equal(model.predict(frame), by_hand.predict(matrix))
+    np.testing.assert_array_equal(model.decision_function(frame), by_hand.decision_function(matrix))
+
+
+def test_a_large_table_is_sampled_reproducibly_and_all_rows_count_for_the_columns(monkeypatch):
+    monkeypatch.setattr("rdplearn.table_model.FEWEST_SAMPLED_ROWS", 60)
+    monkeypatch.setattr("rdplearn.table_model.SAMPLED_CELLS", 120)
+    seen = []
+    original = RDPDetector.fit
+
+    def fit(self, X, y=None):
+        seen.append(X.shape)
+        return original(self, X, y)
+
+    monkeypatch.setattr(RDPDetector, "fit", fit)
+    frame = people().drop(columns="name")
+    first, same = (TableModel(RDPDetector(**SMALL)).fit(frame) for _ in range(2))
+    assert seen[0] == (60, 3)
+    assert first.encoder.n_rows_ == 200
+    np.testing.assert_array_equal(first.score_samples(frame), same.score_samples(frame))
+
+
+def test_the_table_is_read_once(tmp_path: Path):
+    opened = rdplearn.table.open_table(people())
+    passes = []
+
+    def read():
+        passes.append(1)
+        return opened.read()
+
+    counted = rdplearn.table.Table(opened.name, opened.column_names, read)
+    TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"])).fit(counted)
+    assert len(passes) == 1
+
+
+def test_batches_of_rows_come_with_their_results_and_can_be_passed_over(monkeypatch):
+    monkeypatch.setattr("rdplearn.table.reading.MOST_ROWS", 50)
+    monkeypatch.setattr("rdplearn.table.reading.FEWEST_ROWS", 50)
+    frame = people()
+    model = TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"])).fit(frame)
+    parts = list(model.apply_batches(frame, model.estimator.score_samples))
+    assert [batch.num_rows for batch, _ in parts] == [50] * 4
+    rest = list(model.apply_batches(frame, model.estimator.score_samples, skip_rows=100))
+    np.testing.assert_array_equal(rest[0][1], parts[2][1])
+    assert len(rest) == 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_detect_keeps_the_pandas_index_and_columns():
+    frame = people()
+    before = frame.copy()
+    found = rdplearn.detect(frame, ignore=["name"], random_state=0)
+    assert isinstance(found, pd.DataFrame)
+    pd.testing.assert_frame_equal(found[["age", "city", "name"]], before)
+    pd.testing.assert_frame_equal(frame, before)
+    assert found["anomaly_score"].idxmax() == "p17"
+    assert found.loc["p17", "anomalous"]
+    assert found.columns.tolist() == ["age", "city", "name", "anomaly_score", "anomalous"]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("kind", ["polars", "arrow", "path", "array"])
+def test_detect_returns_the_type_that_came_in(kind: str, tmp_path: Path):
+    frame = people().drop(columns="name")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    table, returned = {
+        "polars": (pl.from_pandas(frame), pl.DataFrame),
+        "arrow": (pa.Table.from_pandas(frame, preserve_index=False), pa.Table),
+        "path": (tmp_path / "people.csv", pa.Table),
+        "array": (frame[["age", "age"]].to_numpy(), pa.Table),
+    }[kind]
+    found = rdplearn.detect(table, random_state=0)
+    assert isinstance(found, returned)
+    assert int(np.argmax(np.asarray(found["anomaly_score"]))) == 17
+    assert len(found) == 200
+
+
+@pytest.mark.usefixtures("quick")
+def test_detect_gives_the_same_scores_for_every_kind_of_frame():
+    frame = people().drop(columns="name")
+    from_pandas = rdplearn.detect(frame, random_state=0)["anomaly_score"].to_numpy()
+    from_polars = rdplearn.detect(pl.from_pandas(frame), random_state=0)["anomaly_score"].to_numpy()
+    np.testing.assert_array_equal(from_pandas, from_polars)
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_ignored_column_changes_nothing():
+    frame = people()
+    scores = rdplearn.detect(frame, ignore=["name"], random_state=0)["anomaly_score"]
+    frame["name"] = "other"
+    np.testing.assert_array_equal(rdplearn.detect(frame, ignore=["name"], random_state=0)["anomaly_score"], scores)
+
+
+def test_columns_of_ours_are_not_overwritten():
+    with pytest.raises(TableError, match="Column 'anomalous' is in the table already"):
+        rdplearn.detect(people().rename(columns={"city": "anomalous"}))
+
+
+def test_public_names_are_all_there():
+    assert all(getattr(rdplearn, name) is not None for name in rdplearn.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = rdplearn.nothing
