@@ -7,18 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rdplearn.clusterer import RDPClusterer as RDPClusterer
     from rdplearn.detector import RDPDetector as RDPDetector
     from rdplearn.errors import RDPWarning as RDPWarning
     from rdplearn.errors import TableError as TableError
+    from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "RDPClusterer": "rdplearn.clusterer",
     "RDPDetector": "rdplearn.detector",
+    "RDPTransformer": "rdplearn.transformer",
     "RDPWarning": "rdplearn.errors",
     "TableError": "rdplearn.errors",
 }
-__all__ = ["RDPDetector", "RDPWarning", "TableError"]
+__all__ = ["RDPClusterer", "RDPDetector", "RDPTransformer", "RDPWarning", "TableError"]
 
 
 def __getattr__(name: str) -> object:
