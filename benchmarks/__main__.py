@@ -1,20 +1,23 @@
-"""`python -m benchmarks NAME...`, or `all`: measure, print, write to benchmarks/results."""
+"""`python -m benchmarks NAME...`, or `all`: measure, print, record; `page` writes docs/speed.md."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import engine
+from benchmarks import engine, page
 from benchmarks.measuring import record, show
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks."""
+    """Run the named benchmarks and write the page anew."""
+    if names == ["page"]:
+        print(page.write())
+        return 0
     chosen = list(engine.ALL) if names == ["all"] else names
     unknown = [name for name in chosen if name not in engine.ALL]
     if unknown or not chosen:
         print(
-            f"Benchmarks are: all, {', '.join(engine.ALL)}. Got {' '.join(names) or 'nothing'} instead.",
+            f"Benchmarks are: all, page, {', '.join(engine.ALL)}. Got {' '.join(names) or 'nothing'} instead.",
             file=sys.stderr,
         )
         return 2
@@ -22,6 +25,7 @@ def main(names: list[str]) -> int:
         rows = engine.ALL[name]()
         show(name, rows)
         record(name, rows)
+    page.write()
     return 0
 
 

@@ -52,7 +52,7 @@ def machine() -> dict[str, object]:
     return {
         "cpu": cpu,
         "cores": os.cpu_count(),
-        "load_at_start": round(os.getloadavg()[0], 2),
+        "load": round(os.getloadavg()[0], 2),
         "system": platform.platform(),
         "python": platform.python_version(),
         **{name: version(name) for name in packages},

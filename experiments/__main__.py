@@ -37,18 +37,14 @@ ResultsOption = Annotated[Path | None, typer.Option("--results", help="folder of
 @app.command()
 def run(
     table: TableName,
-    data: Annotated[
-        str | None, typer.Option(help="comma-separated data sets; default: those of the table")
-    ] = None,
-    methods: Annotated[
-        str | None, typer.Option(help="comma-separated columns; default: all of the table")
-    ] = None,
+    data: Annotated[str | None, typer.Option(help="comma-separated data sets; default: those of the table")] = None,
+    methods: Annotated[str | None, typer.Option(help="comma-separated columns; default: all of the table")] = None,
     n_runs: Annotated[int, typer.Option("--runs", min=1, help="runs of each cell, seeds 0, 1, ...")] = 1,
     budget: BudgetOption = Budget.full,
     n_jobs: Annotated[int, typer.Option("--jobs", min=1, help="runs at a time, one thread each")] = 1,
     n_members: Annotated[int | None, typer.Option("--members", min=1, help="size of the ensembles")] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="seconds for a run; default: the method's own")
+        float | None, typer.Option(help="processor seconds for a run; default: the method's own")
     ] = None,
     folder: ResultsOption = None,
 ) -> None:
@@ -94,9 +90,7 @@ def show_table(
 @app.command("results")
 def write_results(
     folder: ResultsOption = None,
-    output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY
-    / "docs"
-    / "results.md",
+    output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
     """Write docs/results.md from the result files."""
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -115,9 +109,7 @@ def _known_labels(table: tables.Table, labels: list[str] | None) -> list[str] | 
     known = [column.label for column in table.columns]
     for label in labels or []:
         if label not in known:
-            raise typer.BadParameter(
-                f"The columns of {table.name} are {', '.join(known)}. Got {label!r} instead."
-            )
+            raise typer.BadParameter(f"The columns of {table.name} are {', '.join(known)}. Got {label!r} instead.")
     return labels
 
 

@@ -1,8 +1,8 @@
 """The paper's 19 data sets by name, and the development sets, each checked against what the paper says of it.
 
-A set is looked up in the folder of the environment variable RDPLEARN_DATA (by default `../shared/data`, seen from the
-repository), then in the cache; if it is in neither, its public source is downloaded, turned into the paper's matrix
-(`preprocessing.py`) and cached. A set that cannot be had raises `NoDataError`.
+A set is looked up in the folder of the environment variable RDPLEARN_DATA (by default `../shared/data`, seen
+from the repository), then in the cache; if it is in neither, its public source is downloaded, turned into the
+paper's matrix (`preprocessing.py`) and cached. A set that cannot be had raises `NoDataError`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ _ADBENCH = (
 _UCI = "https://archive.ics.uci.edu"
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 
-_R8 = Source(
-    f"{_RDP}/a0dac0a0070832c86230902d9c43edb2d389b858/RDP-Clustering/data/r8-all-stemmed.txt", "r8.txt"
-)
+_R8 = Source(f"{_RDP}/a0dac0a0070832c86230902d9c43edb2d389b858/RDP-Clustering/data/r8-all-stemmed.txt", "r8.txt")
 _KDD99 = Source("http://kdd.ics.uci.edu/databases/kddcup99/corrected.gz", "kddcup99-corrected.gz")
 _NEWS = Source(
     "https://ndownloader.figshare.com/files/5975967",
@@ -49,7 +47,8 @@ _NEWS = Source(
 class DataSet:
     """What the paper says of a set, and where it comes from.
 
-    `anomaly_percent` is for detection, `n_classes` for clustering; the other is None. `sparse` sets are given as CSR.
+    `anomaly_percent` is for detection, `n_classes` for clustering; the other is None. `sparse` sets are given
+    as CSR.
     """
 
     name: str
@@ -88,7 +87,7 @@ def _detection_sets() -> list[DataSet]:
                         "UNSW_NB15_traintest_backdoor.tar.xz", "UNSW_NB15_traintest_backdoor.tar.xz"),),
                 prep.labelled_csv, 2.44),
         DataSet("ad", "Ad", 3_279, 1_555,
-                (Source(f"{_UCI}/static/public/51/internet+advertisements.zip", "internet_advertisements.zip"),),
+                (Source(f"{_UCI}/static/public/51/internet+advertisements.zip", "ad.zip"),),
                 prep.internet_advertisements, 13.99, sparse=True),
         DataSet("apascal", "Apascal", 12_695, 64,
                 (Source(f"{rdp}/apascal.csv", "apascal.csv"),), prep.labelled_csv, 1.38),
@@ -103,7 +102,8 @@ def _detection_sets() -> list[DataSet]:
                 prep.census_income, 6.20, sparse=True),
         DataSet("creditcard", "Creditcard", 284_807, 29,
                 (Source("https://storage.googleapis.com/download.tensorflow.org/data/creditcard.csv",
-                        "creditcard.csv", "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"),),
+                        "creditcard.csv",
+                        "76274b691b16a6c49d3f159c883398e03ccd6d1ee12d9d8ee38f4b4b98551a89"),),
                 prep.credit_card, 0.17),
         DataSet("lung", "Lung", 145, 3_312,
                 (Source(f"{rdp}/lung-1vs5.csv", "lung-1vs5.csv"),), prep.labelled_csv, 4.13),
@@ -141,7 +141,7 @@ CLUSTERING = {data_set.name: data_set for data_set in _clustering_sets()}
 
 
 def names(group: str) -> list[str]:
-    """List the sets of a group: "detection", "clustering", "sklearn" (small, no files), "adbench", "oddbench".
+    """List the sets of a group: "detection", "clustering", "sklearn" (small), "adbench", "oddbench".
 
     Examples
     --------
@@ -154,7 +154,7 @@ def names(group: str) -> list[str]:
 
 
 def load(name: str, opener: Opener | None = None) -> LoadedData:
-    """Load a set of the paper ("bank"), a development set ("adbench/glass", not scaled) or a small one ("sklearn/wine")."""
+    """Load a set of the paper ("bank"), of development ("adbench/glass") or a small one ("sklearn/wine")."""
     if name in small_sets.SETS:
         rows, labels = small_sets.SETS[name]()
         return LoadedData(name, rows, labels, hashlib.sha256(rows.tobytes() + labels.tobytes()).hexdigest())
@@ -176,9 +176,7 @@ def load(name: str, opener: Opener | None = None) -> LoadedData:
 def is_here(name: str) -> bool:
     """Tell whether a set can be loaded without downloading."""
     file_name = f"{name}.npz"
-    return name in small_sets.SETS or any(
-        (folder / file_name).exists() for folder in (data_folder(), cache_folder())
-    )
+    return name in small_sets.SETS or any((folder / file_name).exists() for folder in (data_folder(), cache_folder()))
 
 
 def load_texts(name: str, opener: Opener | None = None) -> list[str]:
@@ -203,9 +201,7 @@ def check_against_paper(data_set: DataSet, rows: Rows, labels: np.ndarray) -> No
     if data_set.n_classes is not None:
         n_classes = len(np.unique(labels))
         if n_classes != data_set.n_classes:
-            raise ValueError(
-                f"{data_set.title} must have {data_set.n_classes} classes. Got {n_classes} instead."
-            )
+            raise ValueError(f"{data_set.title} must have {data_set.n_classes} classes. Got {n_classes} instead.")
         return
     percent = 100 * float(np.mean(labels == 1))
     if abs(percent - data_set.anomaly_percent) >= 0.01:  # the paper cuts after the second digit

@@ -49,9 +49,7 @@ def fetch(source: Source, cache: Path, opener: Opener | None = None) -> Path:
         with (opener or _open)(source.address) as stream, write_atomically(target) as file:
             digest = _copy(stream, file, source.file_name)
             if source.sha256 not in (None, digest):
-                raise NoDataError(
-                    f"{source.address} has sha256 {digest}; expected {source.sha256}. Nothing was kept."
-                )
+                raise NoDataError(f"{source.address} has sha256 {digest}; expected {source.sha256}. Nothing was kept.")
     except (OSError, HTTPException) as problem:
         raise NoDataError(f"{source.address} could not be downloaded ({problem}).") from problem
     return target

@@ -27,7 +27,7 @@ _PACKAGES = {
 
 
 def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: int) -> dict[str, Any]:
-    """Fit, apply, compare with the labels. Options of the evaluation itself stand in `config` under `evaluation`."""
+    """Fit, apply, compare with the labels. `config` holds the evaluation's own options under `evaluation`."""
     options = dict(config)
     settings = options.pop("evaluation", {})
     loaded = datasets.load(data)
@@ -50,6 +50,7 @@ def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: in
         "n_rows": len(labels),
         "status": "done",
         **measured,
+        "cpu_seconds": round(time.process_time(), 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "versions": versions(),
     }
@@ -67,9 +68,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _detect(
-    model: Detector, rows: Any, labels: np.ndarray, _seed: int, _settings: dict[str, Any]
-) -> dict[str, Any]:
+def _detect(model: Detector, rows: Any, labels: np.ndarray, _seed: int, _settings: dict[str, Any]) -> dict[str, Any]:
     _, fit_seconds = _timed(model.fit, rows)
     scores, apply_seconds = _timed(model.score, rows)
     spread = {}
@@ -99,9 +98,7 @@ def _cluster(
     columns = {name: [metrics[name] for metrics in every] for name in every[0]}
     return {
         "metrics": {name: float(np.mean(values)) for name, values in columns.items()},
-        "spread": {
-            "kmeans": {name: [round(value, 5) for value in values] for name, values in columns.items()}
-        },
+        "spread": {"kmeans": {name: [round(value, 5) for value in values] for name, values in columns.items()}},
         "fit_seconds": fit_seconds,
         "apply_seconds": apply_seconds,
     }
@@ -110,13 +107,11 @@ def _cluster(
 def _classify(
     model: Representation, rows: Any, labels: np.ndarray, seed: int, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Classify features with a three-layer network (input, hidden, output), half of the rows kept for testing."""
+    """Classify features with a three-layer network (input, hidden, output), half of the rows for testing."""
     _, fit_seconds = _timed(model.fit, rows)
     features, apply_seconds = _timed(model.transform, rows)
     scaled = StandardScaler(with_mean=not hasattr(features, "tocsr")).fit_transform(features)
-    train, test, y_train, y_test = train_test_split(
-        scaled, labels, test_size=0.5, stratify=labels, random_state=seed
-    )
+    train, test, y_train, y_test = train_test_split(scaled, labels, test_size=0.5, stratify=labels, random_state=seed)
     network = MLPClassifier(
         (settings.get("n_hidden", 128),),
         early_stopping=True,

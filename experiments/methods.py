@@ -1,4 +1,4 @@
-"""Every method by the name that the paper gives it: where its code is, with which options, and for how long it may run.
+"""Every method by the paper's name: where its code is, with which options, and how long it may run.
 
 Code is imported only when a method is made, so that a missing optional package stops that method alone.
 """
@@ -18,8 +18,8 @@ TEN_MINUTES = 600.0
 class Method:
     """Where a method is (`module:class` in `experiments.baselines`) and its options.
 
-    `quick` holds what the quick budget changes, `by_data` what a data set needs, `time_limit` seconds for one run.
-    `reads` is "rows", or "texts" for methods that take the documents themselves.
+    `quick` holds what the quick budget changes, `by_data` what a data set needs, `time_limit` processor
+    seconds for one run. `reads` is "rows", or "texts" for methods that take the documents themselves.
     """
 
     path: str
@@ -53,7 +53,13 @@ def _rotnet(n_blocks: int, n_layers: int) -> Method:
 
 
 def _rotnet_rdp(n_blocks: int, n_layers: int) -> Method:
-    config = {"n_blocks": n_blocks, "n_layers": n_layers, "n_wide": 2_048, "n_rotnet_steps": 300, "n_components": 1_024}
+    config = {
+        "n_blocks": n_blocks,
+        "n_layers": n_layers,
+        "n_wide": 2_048,
+        "n_rotnet_steps": 300,
+        "n_components": 1_024,
+    }
     quick = {"n_wide": 64, "n_rotnet_steps": 20, "n_components": 32, "n_steps": 60}
     return Method("then_rdp:RotNetRDP", config, quick, time_limit=None)
 
@@ -70,9 +76,12 @@ METHODS: dict[str, Method] = {
     "RND": Method("rnd:RND", {**DETECTION_PROTOCOL, "n_rounds": 1}, {"n_members": 3, "n_steps": 60},
                   _R8_SAMPLES, time_limit=None),
     "iForest": Method("iforest:IForest", {"n_trees": 100, "n_rows_per_tree": 256}),
-    "AE": Method("autoencoder:AE", {"n_members": 30, "n_steps": 2_000}, _QUICK_ENSEMBLE),
+    "AE": Method("autoencoder:AE", {"n_members": 30, "n_steps": 1_000, "activity_penalty": 0.1},
+                 _QUICK_ENSEMBLE),
+    "AE unpenalised": Method("autoencoder:AE", {"n_members": 30, "n_steps": 2_000, "activity_penalty": 0.0},
+                             _QUICK_ENSEMBLE),
     "REPEN": Method("repen:REPEN", {"n_members": 30, "n_steps": 1_500}, _QUICK_ENSEMBLE),
-    "DAGMM": Method("dagmm:DAGMM", {"n_members": 30, "n_steps": 2_000}, _QUICK_ENSEMBLE),
+    "DAGMM": Method("dagmm:DAGMM", {"n_members": 30, "n_steps": 1_500}, _QUICK_ENSEMBLE),
     "kNN": Method("knn:KNN"),
     "LOF": Method("lof:LOF"),
     "ECOD": Method("ecod:ECOD"),
@@ -82,7 +91,8 @@ METHODS: dict[str, Method] = {
     "DeepSVDD": Method("deep_svdd:DeepSVDD"),
     # representation
     "RDP features": _features(),
-    "RDP features, default": Method("rdp:RDPFeatures", {"preset": "default"}, {"n_steps": 60}, time_limit=None),
+    "RDP features, default": Method("rdp:RDPFeatures", {"preset": "default"}, {"n_steps": 60},
+                                    time_limit=None),
     "RDP features without L_rdp": _features(distance_weight=0.0),
     "RDP features without L_aux": _features(reconstruction_weight=0.0),
     "RDP features from Org": _features(mapping="identity"),
@@ -95,7 +105,8 @@ METHODS: dict[str, Method] = {
     "COP": Method("coherence_pursuit:COP", {"n_components": 1_024}, _QUICK_FEATURES),
     "SVD": Method("svd:SVD", {"n_components": 100}, {"n_components": 10}),
     "UMAP": Method("umap:UMAP", {"n_components": 10}),
-    "Doc2Vec": Method("doc2vec:Doc2Vec", {"n_components": 1_024, "n_epochs": 10}, {"n_components": 16}, reads="texts"),
+    "Doc2Vec": Method("doc2vec:Doc2Vec", {"n_components": 1_024, "n_epochs": 10}, {"n_components": 16},
+                      reads="texts"),
     "Doc2Vec+RDP": Method("then_rdp:Doc2VecRDP", {"n_wide": 5_120, "n_epochs": 10, "n_components": 1_024},
                           {"n_wide": 64, "n_components": 16, "n_steps": 60}, {"20news": {"n_wide": 10_240}},
                           time_limit=None, reads="texts"),
@@ -115,9 +126,7 @@ METHODS: dict[str, Method] = {
 def make(name: str, *, seed: int, **options: Any) -> Any:
     """Make a method, unfitted."""
     module, _, attribute = METHODS[name].path.partition(":")
-    return getattr(importlib.import_module(f"experiments.baselines.{module}"), attribute)(
-        seed=seed, **options
-    )
+    return getattr(importlib.import_module(f"experiments.baselines.{module}"), attribute)(seed=seed, **options)
 
 
 def config_for(

@@ -1,7 +1,8 @@
 """Every number of every table of the paper, as data.
 
-Each table is `{data set: {method: Number}}`; what the paper leaves out (N/A, -) is left out here. The names of data sets
-are those of `datasets.py`, the names of methods those of `methods.py`. The paper's figures print no numbers.
+Each table is `{data set: {method: Number}}`; what the paper leaves out (N/A, -) is left out here. The names
+of data sets are those of `datasets.py`, the names of methods those of `methods.py`. The paper's figures print
+no numbers.
 """
 
 from __future__ import annotations

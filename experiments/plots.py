@@ -1,4 +1,4 @@
-"""Figures of a table: bars of ours and the paper's, curves for a sensitivity figure, a critical-difference diagram."""
+"""Figures of a table: bars of ours and the paper's, sensitivity curves, critical differences."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ def _draw_bars(table: Table, panel: Panel, cells: Grid, labels: list[str], path:
         positions = np.arange(len(data)) + place * width
         heights = [cells[name, label].mean or 0 for name in data]
         axes.bar(positions, heights, width, label=label, yerr=[cells[name, label].std or 0 for name in data])
-        paper = [
-            (x, n.mean) for x, d in zip(positions, data, strict=True) if (n := paper_number(panel, d, label))
-        ]
+        paper = [(x, n.mean) for x, d in zip(positions, data, strict=True) if (n := paper_number(panel, d, label))]
         if paper:
             axes.scatter(*zip(*paper, strict=True), marker="_", color="black", zorder=3)
     axes.set_xticks(np.arange(len(data)) + 0.4 - width / 2, data, rotation=45, ha="right")

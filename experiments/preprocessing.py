@@ -1,7 +1,7 @@
 """From the public file to the paper's matrix: one function a source, stating the paper's preprocessing.
 
-Each takes the downloaded files in the order of the set's sources and gives `(rows, labels)`: rows scaled to [0, 1]
-where the paper scales, labels 1 for an anomaly, or the class.
+Each takes the downloaded files in the order of the set's sources and gives `(rows, labels)`: rows scaled to
+[0, 1] where the paper scales, labels 1 for an anomaly, or the class.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ Rows = np.ndarray | sp.csr_array
 Table = tuple[Rows, np.ndarray]
 
 PROBE = frozenset({"ipsweep", "mscan", "nmap", "portsweep", "saint", "satan"})
-U2R = frozenset(
-    {"buffer_overflow", "httptunnel", "loadmodule", "perl", "ps", "rootkit", "sqlattack", "xterm"}
-)
-# protocol_type, service, flag, land, logged_in, is_host_login, is_guest_login: the paper keeps 34 of 41 columns
+U2R = frozenset({"buffer_overflow", "httptunnel", "loadmodule", "perl", "ps", "rootkit", "sqlattack", "xterm"})
+# protocol_type, service, flag, land, logged_in, is_host_login, is_guest_login: the paper keeps 34 of 41
 _KDD99_DROPPED = (1, 2, 3, 6, 11, 20, 21)
 _KDD99_LABEL = 41
 
@@ -77,7 +75,7 @@ def bank_marketing(files: Sequence[Path]) -> Table:
 
 
 def census_income(files: Sequence[Path]) -> Table:
-    """Stack UCI's train and test parts without the instance weight, one-hot; anomalies earn 50,000 or more."""
+    """Stack UCI's two parts without the instance weight, one-hot; anomalies earn 50,000 or more."""
     parts = [
         pd.read_csv(
             io.BytesIO(unpacked(file, "")),
@@ -112,11 +110,7 @@ def kdd99(files: Sequence[Path], attacks: Collection[str]) -> Table:
 def secom(files: Sequence[Path]) -> Table:
     """Fill missing sensor values with the column's mean; min-max; constant columns become 0."""
     readings = np.loadtxt(io.BytesIO(unpacked(files[0], "secom.data")))
-    failed = [
-        line.split()[0] == b"1"
-        for line in unpacked(files[0], "secom_labels.data").splitlines()
-        if line.strip()
-    ]
+    failed = [line.split()[0] == b"1" for line in unpacked(files[0], "secom_labels.data").splitlines() if line.strip()]
     means = np.nanmean(readings, axis=0)
     return min_max(np.where(np.isnan(readings), means, readings)), np.array(failed, np.int8)
 
@@ -136,18 +130,12 @@ def r8_clustering(files: Sequence[Path]) -> Table:
 def r8_anomaly(files: Sequence[Path]) -> Table:
     """TF-IDF of the classes earn (normal) and grain (anomalies), vocabulary of those rows alone."""
     texts, classes = r8_texts(files)
-    kept = [
-        (text, name == "grain")
-        for text, name in zip(texts, classes, strict=True)
-        if name in ("earn", "grain")
-    ]
-    return _sparse(TfidfVectorizer().fit_transform(text for text, _ in kept)), np.array(
-        [y for _, y in kept], np.int8
-    )
+    kept = [(text, name == "grain") for text, name in zip(texts, classes, strict=True) if name in ("earn", "grain")]
+    return _sparse(TfidfVectorizer().fit_transform(text for text, _ in kept)), np.array([y for _, y in kept], np.int8)
 
 
 def newsgroups_texts(files: Sequence[Path]) -> tuple[list[str], list[str], np.ndarray]:
-    """Read train texts, test texts and classes (train first) of the by-date archive, as scikit-learn orders them."""
+    """Read train texts, test texts and classes (train first) of the archive, in scikit-learn's order."""
     texts: dict[str, list[str]] = {"train": [], "test": []}
     groups: dict[str, list[str]] = {"train": [], "test": []}
     with tarfile.open(files[0]) as archive:
@@ -161,7 +149,7 @@ def newsgroups_texts(files: Sequence[Path]) -> tuple[list[str], list[str], np.nd
 
 
 def newsgroups(files: Sequence[Path]) -> Table:
-    """Word counts over the training vocabulary, rows of length 1, no idf: fetch_20newsgroups_vectorized("all")."""
+    """Word counts over the training vocabulary, rows of length 1: fetch_20newsgroups_vectorized("all")."""
     train, test, classes = newsgroups_texts(files)
     vectorizer = CountVectorizer(dtype=np.int16)
     counts = sp.vstack([vectorizer.fit_transform(train), vectorizer.transform(test)])

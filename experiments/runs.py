@@ -1,15 +1,20 @@
 """The runner: plan the runs of a table, skip those that are done, work on the rest in processes of their own.
 
-A run has a process to itself, so that its memory is its own and it can be stopped at its time limit. Only the parent
-writes, one whole line a finished run: kill it whenever you like and start it again.
+A run has a process to itself, so that its memory is its own and it can be stopped at its time limit, which
+counts processor seconds: a busy machine must not make a method look slow. Only the parent writes, one whole
+line a finished run: kill it whenever you like and start it again.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
+import resource
+import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -29,7 +34,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one data set with one seed; `time_limit` in seconds."""
+    """One method on one data set with one seed; `time_limit` in processor seconds."""
 
     task: str
     method: str
@@ -74,9 +79,7 @@ def plan(
     for seed in range(n_runs):
         for column in wanted:
             for name in wanted_data:
-                config = methods.config_for(
-                    column.method, name, column.options, quick=quick, n_members=n_members
-                )
+                config = methods.config_for(column.method, name, column.options, quick=quick, n_members=n_members)
                 if evaluation:
                     config["evaluation"] = evaluation
                 limit = time_limit or methods.METHODS[column.method].time_limit
@@ -85,7 +88,7 @@ def plan(
 
 
 def work(planned: list[Run], path: Path, *, n_jobs: int = 1, say: Say = lambda _: None) -> Summary:
-    """Do the planned runs that no line of the folder of `path` records yet; append a line to `path` for each."""
+    """Do the planned runs that no line beside `path` records yet; append a line to `path` for each."""
     no_data = _missing_data(planned, say)
     done = {results.key_of(record): record for record in results.read(path.parent)}
     waiting = [run for run in planned if run.data not in no_data and not _settled(done.get(run.key), run)]
@@ -118,11 +121,7 @@ def _settled(record: dict[str, Any] | None, run: Run) -> bool:
     """A run is settled if it is done, or if it could not finish in at least as much time as it has now."""
     if record is None or record["status"] == "done":
         return record is not None
-    return (
-        run.time_limit is not None
-        and record["time_limit"] is not None
-        and run.time_limit <= record["time_limit"]
-    )
+    return run.time_limit is not None and record["time_limit"] is not None and run.time_limit <= record["time_limit"]
 
 
 def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
@@ -139,7 +138,7 @@ def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[s
                 process.start()
                 theirs.close()
                 active[ours] = (run, process, time.monotonic())
-            for connection in _ready(active):
+            for connection in wait(list(active)):
                 run, process, start = active.pop(connection)
                 yield run, *_collect(run, connection, process, time.monotonic() - start)
     finally:
@@ -147,30 +146,13 @@ def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[s
             process.kill()
 
 
-def _ready(active: dict[Connection, tuple[Run, Any, float]]) -> list[Connection]:
-    """Wait for the next answer or the next time limit."""
-    ends = [start + run.time_limit for run, _, start in active.values() if run.time_limit is not None]
-    patience = max(0.0, min(ends) - time.monotonic()) if ends else None
-    answered = wait(list(active), timeout=patience)
-    now = time.monotonic()
-    late = [
-        c
-        for c, (run, _, start) in active.items()
-        if run.time_limit is not None and now >= start + run.time_limit
-    ]
-    return list(dict.fromkeys([*answered, *late]))
-
-
-def _collect(
-    run: Run, connection: Connection, process: Any, seconds: float
-) -> tuple[dict[str, Any] | None, str]:
+def _collect(run: Run, connection: Connection, process: Any, seconds: float) -> tuple[dict[str, Any] | None, str]:
     try:
-        kind, content = connection.recv() if connection.poll() else ("out of time", "")
-    except EOFError:
+        kind, content = connection.recv()
+    except EOFError:  # it was stopped before it could answer
         process.join()
-        kind, content = f"died with exit code {process.exitcode}", ""
-    if process.is_alive() and kind == "out of time":
-        process.kill()
+        late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL) and run.time_limit is not None
+        kind, content = "out of time" if late else f"died with exit code {process.exitcode}", ""
     process.join()
     connection.close()
     if kind == "record":
@@ -199,6 +181,10 @@ def _evaluate_in_process(run: Run, connection: Connection) -> None:
 
     from experiments.evaluation import evaluate
 
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    if run.time_limit is not None:
+        limit = math.ceil(run.time_limit)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     warnings.simplefilter("ignore")  # a competitor's complaints about a table would drown the progress
     try:
         with threadpool_limits(1):
@@ -212,8 +198,14 @@ def _evaluate_in_process(run: Run, connection: Connection) -> None:
         connection.send(("problem", traceback.format_exc()))
 
 
+def _die_with_parent() -> None:
+    """End this process as soon as the runner is gone, however it went: nobody would read the answer."""
+    wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)
+
+
 def _context() -> Any:
-    """Fork from a server that has imported the heavy packages once, and no threads; spawn where there is no fork."""
+    """Fork from a server that has imported the heavy packages once; spawn where there is no fork."""
     for variable in _ONE_THREAD:
         os.environ[variable] = "1"
     if "forkserver" not in multiprocessing.get_all_start_methods():

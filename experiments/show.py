@@ -27,16 +27,13 @@ class Sheet:
 
 
 def sheets(table: Table, records: Iterable[dict[str, Any]], *, quick: bool, no_data: set[str]) -> list[Sheet]:
-    """Make one sheet a panel, leaving out columns for which there is neither a result nor a number of the paper."""
+    """Make one sheet a panel, leaving out columns with neither a result nor a number of the paper."""
     records = list(records)
-    return [
-        _sheet(table, panel, grid(table, panel, records, quick=quick, no_data=no_data))
-        for panel in table.panels
-    ]
+    return [_sheet(table, panel, grid(table, panel, records, quick=quick, no_data=no_data)) for panel in table.panels]
 
 
 def values_matrix(table: Table, cells: Grid, labels: list[str]) -> tuple[list[str], np.ndarray]:
-    """Give the data sets on which all these columns have results, and their means (n_data_sets, n_columns)."""
+    """Give the data sets on which all these columns have results, and the means (n_data_sets, n_columns)."""
     data = list(dict.fromkeys(name for name, _ in cells))
     complete = [name for name in data if all(cells[name, label].values for label in labels)]
     return complete, np.array([[cells[name, label].mean for label in labels] for name in complete])
@@ -84,9 +81,10 @@ def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:
     if not both or not panel.higher_is_better:
         return ""
     differences = np.array([ours - paper for ours, paper in both])
+    close, reached = int((abs(differences) <= CLOSE).sum()), int((differences >= -0.0005).sum())
     return (
-        f"{label}: within {CLOSE} of the paper on {int((abs(differences) <= CLOSE).sum())} of {len(both)} sets, "
-        f"at or above it on {int((differences >= -0.0005).sum())}; mean difference {differences.mean():+.3f}."
+        f"{label}: within {CLOSE} of the paper on {close} of {len(both)} sets, at or above it on {reached}; "
+        f"mean difference {differences.mean():+.3f}."
     )
 
 
@@ -98,10 +96,9 @@ def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
         return ""
     ours, theirs = values.T
     record = win_draw_loss(ours, theirs, panel.digits)
-    return (
-        f"{table.ours} against {label}: {record.wins}/{record.draws}/{record.losses} wins/draws/losses on {len(names)} "
-        f"sets, sign test p = {sign_test(record):.3g}, Wilcoxon p = {wilcoxon_test(ours, theirs):.3g}."
-    )
+    counts = f"{record.wins}/{record.draws}/{record.losses} wins/draws/losses on {len(names)} sets"
+    tests = f"sign test p = {sign_test(record):.3g}, Wilcoxon p = {wilcoxon_test(ours, theirs):.3g}"
+    return f"{table.ours} against {label}: {counts}, {tests}."
 
 
 def _ensembles(cells: Grid, labels: list[str]) -> list[str]:
@@ -112,9 +109,7 @@ def _ensembles(cells: Grid, labels: list[str]) -> list[str]:
             sizes[label] = "-".join(str(size) for size in sorted(found)[:: max(1, len(found) - 1)])
     if not sizes:
         return []
-    return [
-        "Members of the ensembles: " + ", ".join(f"{label} {size}" for label, size in sizes.items()) + "."
-    ]
+    return ["Members of the ensembles: " + ", ".join(f"{label} {size}" for label, size in sizes.items()) + "."]
 
 
 def _title(name: str) -> str:
@@ -124,9 +119,7 @@ def _title(name: str) -> str:
 
 def as_text(sheet: Sheet) -> str:
     widths = [max(map(len, column)) for column in zip(sheet.header, *sheet.lines, strict=True)]
-    rows = [
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in _all(sheet)
-    ]
+    rows = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in _all(sheet)]
     rule = "-" * len(rows[0])
     return "\n".join([sheet.title, "", rows[0], rule, *rows[1:], "", *sheet.notes]) + "\n"
 
@@ -142,8 +135,10 @@ def as_latex(sheet: Sheet) -> str:
     rows = [" & ".join(map(_latex, row)) + r" \\" for row in _all(sheet)]
     columns = "l" + "c" * (len(sheet.header) - 1)
     lines = [
-        r"\begin{table}[htbp]", rf"\caption{{{_latex(sheet.title)}}}", r"\begin{center}", rf"\begin{{tabular}}{{{columns}}}",
-        r"\hline", rows[0], r"\hline", *rows[1:], r"\hline", r"\end{tabular}", r"\end{center}", r"\end{table}",
+        r"\begin{table}[htbp]", rf"\caption{{{_latex(sheet.title)}}}", r"\begin{center}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\hline", rows[0], r"\hline", *rows[1:], r"\hline",
+        r"\end{tabular}", r"\end{center}", r"\end{table}",
     ]  # fmt: skip
     return "\n".join([*lines, *(f"% {note}" for note in sheet.notes)]) + "\n"
 

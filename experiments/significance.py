@@ -1,4 +1,4 @@
-"""Is one method better than another over many data sets? The paper's sign test, and what Demšar (2006) advises."""
+"""Is one method better than another over many sets? The paper's sign test, and Demšar's (2006) advice."""
 
 from __future__ import annotations
 
@@ -93,8 +93,6 @@ def draw_critical_difference(values: np.ndarray, methods: list[str], path: Path)
         axes.text(rank, -place - 1, f" {methods[index]} {rank:.2f}", va="center", fontsize=9)
     for level, (first, last) in enumerate(indistinct_groups(ranks, difference)):
         axes.hlines(-0.25 - 0.25 * level, ranks[first], ranks[last], color="tab:blue", linewidth=3)
-    axes.set_title(
-        f"Mean rank over {len(values)} data sets; critical difference {difference:.2f}", fontsize=10
-    )
+    axes.set_title(f"Mean rank over {len(values)} data sets; critical difference {difference:.2f}", fontsize=10)
     axes.axis("off")
     save_figure(figure, path)

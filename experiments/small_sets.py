@@ -1,4 +1,4 @@
-"""Small sets that need no file: scikit-learn's own, and a made-up corpus. The quick budget and the tests run on them."""
+"""Small sets that need no file, for the quick budget and tests: scikit-learn's, and a made-up corpus."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ def texts() -> tuple[list[str], np.ndarray]:
     common = np.array(["the", "and", "of", "said", "will", "new", "year", "company", "week", "report"])
     classes = np.arange(120) % len(topics)
     documents = [
-        " ".join(
-            np.where(random.random(20) < 2 / 3, random.choice(topics[one], 20), random.choice(common, 20))
-        )
+        " ".join(np.where(random.random(20) < 2 / 3, random.choice(topics[one], 20), random.choice(common, 20)))
         for one in classes
     ]
     return documents, classes

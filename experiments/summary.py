@@ -41,9 +41,7 @@ class Cell:
 Grid = dict[tuple[str, str], Cell]  # (data, column label)
 
 
-def grid(
-    table: Table, panel: Panel, records: Iterable[dict[str, Any]], *, quick: bool, no_data: set[str]
-) -> Grid:
+def grid(table: Table, panel: Panel, records: Iterable[dict[str, Any]], *, quick: bool, no_data: set[str]) -> Grid:
     """Fill the cells of one panel; of several ensemble sizes of a method the largest counts."""
     by_cell = _records_by_cell(records)
     data = table.quick_data if quick else table.data

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rdplearn import scoring
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import (
@@ -78,7 +79,7 @@ TABLE = RNG.random((2000, 29), dtype=np.float32)
 
 
 def scores(rows, n_jobs=None):
-    return score_rows(rows, UnchangedView(), lambda part: TOGETHER.member_scores(part).mean(axis=1), n_jobs)
+    return score_rows(rows, UnchangedView(), TOGETHER, n_jobs)
 
 
 WHOLE = scores(TABLE)
@@ -106,3 +107,12 @@ def test_scores_are_the_same_bits_for_any_order_in_memory_and_threads(order, n_j
 
 def test_sparse_and_dense_rows_score_alike():
     assert scores(sp.csr_array(TABLE)) == pytest.approx(WHOLE, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier"])
+def test_the_compiled_pass_scores_as_the_plain_formulas(kind, monkeypatch):
+    together, _ = ensemble(kind)
+    plain = score_rows(TABLE, UnchangedView(), together, None, by_member=True)
+    monkeypatch.setattr(scoring, "NUMBERS_WORTH_COMPILING", 0)
+    np.testing.assert_allclose(score_rows(TABLE, UnchangedView(), together, None, by_member=True), plain, rtol=1e-4)
+    assert (together.scorer(1) == together.member_scores) == (kind == "fourier")

@@ -1,8 +1,9 @@
 """The competitors, one a file, behind two small interfaces.
 
 A detector has `fit(rows)` and `score(rows)`, higher for anomalies; a representation has `fit(rows)` and
-`transform(rows)`. Constructors only store; `seed` is keyword-only. Rows are dense or CSR. A detector that is an
-ensemble may offer `member_scores(rows)`, one row of scores a member, and one that boosts `round_scores(rows)`.
+`transform(rows)`. Constructors only store; `seed` is keyword-only. Rows are dense or CSR. A detector that is
+an ensemble may offer `member_scores(rows)`, one row of scores a member, and one that boosts
+`round_scores(rows)`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """COP, Coherence Pursuit (Rahmani, Atia 2017): robust PCA from the rows that agree most with all others.
 
-Rows are scaled to length 1; a row's coherence is the norm of its inner products with all other rows. Outliers have
-little of it. The subspace is spanned by the most coherent rows; rows are represented by their coordinates in it.
+Rows are scaled to length 1; a row's coherence is the norm of its inner products with all other rows. Outliers
+have little of it. The subspace is spanned by the most coherent rows; rows are represented by their
+coordinates in it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _DEPENDENT = 1e-6  # a row whose squared distance to the span so far is below th
 
 
 class COP:
-    """Coordinates in the subspace of the `n_components` most coherent rows that are independent of each other."""
+    """Coordinates in the subspace of the `n_components` most coherent independent rows."""
 
     def __init__(self, *, n_components: int = 1_024, seed: int = 0) -> None:
         self.n_components = n_components
@@ -40,7 +41,7 @@ class COP:
 
 
 def coherence(directions: Rows) -> np.ndarray:
-    """Give the norm of each unit row's inner products with all others, block by block: never all products at once."""
+    """Give the norm of each unit row's inner products with all others, a block of rows at a time."""
     norms = []
     for start in range(0, directions.shape[0], _BLOCK_ROWS):
         products = dense(directions[start : start + _BLOCK_ROWS] @ directions.T)
@@ -50,7 +51,7 @@ def coherence(directions: Rows) -> np.ndarray:
 
 
 def _independent_rows(directions: Rows, order: np.ndarray, at_most: int) -> tuple[Rows, np.ndarray]:
-    """Take rows in order that are not in the span of those before; give them and the Cholesky factor of their products.
+    """Take rows in order that are not in the span of those before; give them and their Cholesky factor.
 
     A step of Cholesky's algorithm shows how far the next row is from the span so far.
     """
@@ -63,7 +64,9 @@ def _independent_rows(directions: Rows, order: np.ndarray, at_most: int) -> tupl
         size = len(taken)
         row = np.zeros(size)
         for column in range(size):  # forward substitution
-            row[column] = (products[place, taken[column]] - row[:column] @ factor[column, :column]) / factor[column, column]
+            row[column] = (products[place, taken[column]] - row[:column] @ factor[column, :column]) / factor[
+                column, column
+            ]
         distance = products[place, place] - row @ row
         if distance > _DEPENDENT:
             factor[size, :size], factor[size, size] = row, np.sqrt(distance)

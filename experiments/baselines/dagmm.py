@@ -1,7 +1,8 @@
-"""DAGMM (Zong et al. 2018): a Gaussian mixture over a code of the row and the features of its reconstruction error.
+"""DAGMM (Zong et al. 2018): a Gaussian mixture over a row's code and its reconstruction error.
 
-Compression D-60-30-10-1 and back, tanh; estimation 3-10-4 with dropout 0.5; loss = reconstruction + 0.1 energy + 0.005
-covariance penalty: the original's sizes for its largest set. The score is the energy, -log density.
+Compression D-60-30-10-1 and back, tanh; estimation 3-10-4 with dropout 0.5; loss = reconstruction + 0.1
+energy + 0.005 covariance penalty: the original's sizes for its largest set. The score is the energy, -log
+density.
 """
 
 from __future__ import annotations
@@ -30,9 +31,7 @@ class Mixture(NamedTuple):
 class DagmmMember:
     """One deep autoencoding Gaussian mixture."""
 
-    def __init__(
-        self, *, n_mixtures: int = 4, n_steps: int = 2_000, batch_size: int = 1_024, seed: int = 0
-    ) -> None:
+    def __init__(self, *, n_mixtures: int = 4, n_steps: int = 1_500, batch_size: int = 1_024, seed: int = 0) -> None:
         self.n_mixtures = n_mixtures
         self.n_steps = n_steps
         self.batch_size = batch_size
@@ -44,7 +43,10 @@ class DagmmMember:
             self.encoder_ = layers(n_columns, 60, 30, 10, 1, activation=torch.nn.Tanh)
             self.decoder_ = layers(1, 10, 30, 60, n_columns, activation=torch.nn.Tanh)
             self.estimator_ = torch.nn.Sequential(
-                torch.nn.Linear(3, 10), torch.nn.Tanh(), torch.nn.Dropout(0.5), torch.nn.Linear(10, self.n_mixtures)
+                torch.nn.Linear(3, 10),
+                torch.nn.Tanh(),
+                torch.nn.Dropout(0.5),
+                torch.nn.Linear(10, self.n_mixtures),
             )
             parts = (self.encoder_, self.decoder_, self.estimator_)
             optimiser = torch.optim.Adam([p for part in parts for p in part.parameters()], lr=1e-3)
@@ -101,7 +103,7 @@ class DAGMM(Ensemble):
     """An ensemble of DAGMMs."""
 
     def __init__(
-        self, *, n_members: int = 30, n_steps: int = 2_000, max_samples: int = MAX_SAMPLES, seed: int = 0
+        self, *, n_members: int = 30, n_steps: int = 1_500, max_samples: int = MAX_SAMPLES, seed: int = 0
     ) -> None:
         super().__init__(
             lambda member_seed: DagmmMember(n_steps=n_steps, seed=member_seed),

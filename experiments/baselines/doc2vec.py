@@ -25,7 +25,12 @@ class Doc2Vec:
         documents = [doc2vec.TaggedDocument(words(text), [place]) for place, text in enumerate(texts)]
         # one worker: with more, gensim's result depends on how the threads fall
         self.model_ = doc2vec.Doc2Vec(
-            documents, vector_size=self.n_components, min_count=2, epochs=self.n_epochs, workers=1, seed=self.seed
+            documents,
+            vector_size=self.n_components,
+            min_count=2,
+            epochs=self.n_epochs,
+            workers=1,
+            seed=self.seed,
         )
         self._fitted_texts = texts
         return self

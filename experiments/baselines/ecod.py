@@ -10,4 +10,3 @@ class ECOD(PyODDetector):
 
     module = "ecod"
     class_name = "ECOD"
-

@@ -1,4 +1,4 @@
-"""Members of one kind, each fitted to its own sample of the rows; the score is their mean (paper, appendix A)."""
+"""Members of one kind, each fitted to its own sample of rows; the score is their mean (appendix A)."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ class Ensemble:
 
     def fit(self, rows: Rows) -> Self:
         seeds = np.random.SeedSequence(self.seed).generate_state(self.n_members)
-        self.members_ = [
-            self.make_member(int(seed)).fit(sample_rows(rows, self.max_samples, seed)) for seed in seeds
-        ]
+        self.members_ = [self.make_member(int(seed)).fit(sample_rows(rows, self.max_samples, seed)) for seed in seeds]
         return self
 
     def member_scores(self, rows: Rows) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Isolation forest (Liu, Ting, Zhou 2008): 100 trees on 256 rows each, the original's and scikit-learn's defaults."""
+"""Isolation forest (Liu, Ting, Zhou 2008): 100 trees on 256 rows each, the original's sizes."""
 
 from __future__ import annotations
 

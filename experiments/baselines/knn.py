@@ -10,4 +10,3 @@ class KNN(PyODDetector):
 
     module = "knn"
     class_name = "KNN"
-

@@ -10,7 +10,9 @@ from experiments.preprocessing import Rows
 _BLOCK_ROWS = 16_384
 
 
-def lesinn_scores(rows: Rows, reference: Rows, *, n_samples: int = 50, sample_size: int = 8, seed: int = 0) -> np.ndarray:
+def lesinn_scores(
+    rows: Rows, reference: Rows, *, n_samples: int = 50, sample_size: int = 8, seed: int = 0
+) -> np.ndarray:
     """Score `rows` by their distance to samples of `reference`; higher is more anomalous.
 
     Shape: rows (n_rows, n_columns), reference (n_reference, n_columns), result (n_rows,)

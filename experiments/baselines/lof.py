@@ -10,4 +10,3 @@ class LOF(PyODDetector):
 
     module = "lof"
     class_name = "LOF"
-

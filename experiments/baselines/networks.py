@@ -1,8 +1,9 @@
-"""What the neural competitors share: seeded PyTorch modules, a training loop of a set number of steps, blocks of rows."""
+"""What the neural competitors share: seeded modules, a training loop, blocks of rows."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -57,6 +58,6 @@ def in_blocks(function: Callable[[torch.Tensor], torch.Tensor], rows: Rows) -> n
 def layers(*widths: int, activation: type[torch.nn.Module]) -> torch.nn.Sequential:
     """Fully connected layers with the activation between them, none after the last."""
     modules: list[torch.nn.Module] = []
-    for narrow, wide in zip(widths, widths[1:], strict=False):
+    for narrow, wide in itertools.pairwise(widths):
         modules += [torch.nn.Linear(narrow, wide), activation()]
     return torch.nn.Sequential(*modules[:-1])

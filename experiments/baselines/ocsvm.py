@@ -10,4 +10,3 @@ class OCSVM(PyODDetector):
 
     module = "ocsvm"
     class_name = "OCSVM"
-

@@ -1,4 +1,4 @@
-"""The door to PyOD: its detectors behind our interface, fitted to at most 10,000 rows, as RDP's members are."""
+"""The door to PyOD: its detectors, fitted to at most 10,000 rows, as RDP's members are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCK_ROWS = 20_000
 
 
 class PyODDetector:
-    """A PyOD class (`module`, `class_name` under `pyod.models`) with its default options and those of `options`."""
+    """A PyOD class (`module`, `class_name` under `pyod.models`) with its defaults and these `options`."""
 
     module: ClassVar[str]
     class_name: ClassVar[str]

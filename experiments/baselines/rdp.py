@@ -41,10 +41,10 @@ class RDP:
         return -self.detector_.score_samples(rows)
 
     def member_scores(self, rows: Rows) -> np.ndarray:
-        return -self.detector_.member_scores(rows).T
+        return -self.detector_.member_scores(rows).T  # (n_members, n_rows)
 
     def round_scores(self, rows: Rows) -> np.ndarray:
-        return -self.detector_.round_scores(rows).T
+        return -self.detector_.round_scores(rows).T  # (n_rounds, n_rows)
 
 
 class RDPFeatures:

@@ -1,8 +1,9 @@
-"""REPEN (Pang, Cao, Chen, Liu 2018): a representation in which LeSiNN's anomalies rank far from random inliers.
+"""REPEN (Pang, Cao, Chen, Liu 2018): a representation that puts LeSiNN's anomalies far from inliers.
 
-LeSiNN scores the rows; Cantelli's inequality (scores above mean + 1.732 standard deviations) parts candidates for
-anomalies from inliers; one ReLU layer of 20 units is trained on triplets (inlier, inlier, candidate) with a hinge of
-margin 1,000 on squared distances; LeSiNN in the new space gives the score. Sizes are the original's.
+LeSiNN scores the rows; Cantelli's inequality (scores above mean + 1.732 standard deviations) parts candidates
+for anomalies from inliers; one ReLU layer of 20 units is trained on triplets (inlier, inlier, candidate) with
+a hinge of margin 1,000 on squared distances; LeSiNN in the new space gives the score. Sizes are the
+original's.
 """
 
 from __future__ import annotations

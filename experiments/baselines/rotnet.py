@@ -1,8 +1,9 @@
 """RotNet (Gidaris, Singh, Komodakis 2018): features of pictures learned by telling how they were turned.
 
-The original has four blocks of three convolutions; RotNet4x2, 4x1, 3x1 and 2x1 are the paper's smaller forms. As in
-the original, a block opens with a wide filter and goes on with 1 x 1 ones (network in network); ours has 64 channels
-where the original has 96 to 192, for 400 pictures on a processor. Features are the last block, pooled to 4 x 4.
+The original has four blocks of three convolutions; RotNet4x2, 4x1, 3x1 and 2x1 are the paper's smaller forms.
+As in the original, a block opens with a wide filter and goes on with 1 x 1 ones (network in network); ours
+has 64 channels where the original has 96 to 192, for 400 pictures on a processor. Features are the last
+block, pooled to 4 x 4.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ class RotNet:
             self.features_ = self._blocks(pictures.shape[-1])
             classifier = torch.nn.Linear(self.n_components, 4)
         optimiser = torch.optim.SGD(
-            [*self.features_.parameters(), *classifier.parameters()], lr=0.02, momentum=0.9, nesterov=True, weight_decay=5e-4
+            [*self.features_.parameters(), *classifier.parameters()],
+            lr=0.02,
+            momentum=0.9,
+            nesterov=True,
+            weight_decay=5e-4,
         )
 
         def rotation_loss(batch: torch.Tensor) -> torch.Tensor:
@@ -60,7 +65,12 @@ class RotNet:
             return torch.nn.functional.cross_entropy(classifier(self.features_(turned)), answers)
 
         self.losses_ = train(
-            rotation_loss, optimiser, pictures, n_steps=self.n_steps, batch_size=self.batch_size, seed=self.seed
+            rotation_loss,
+            optimiser,
+            pictures,
+            n_steps=self.n_steps,
+            batch_size=self.batch_size,
+            seed=self.seed,
         )
         self.features_.eval()
         return self

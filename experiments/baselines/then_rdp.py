@@ -30,16 +30,21 @@ class Doc2VecRDP(ThenRDP):
     """Doc2Vec in `n_wide` dimensions (paper: 5,120 for R8, 10,240 for 20news), then RDP."""
 
     def __init__(self, *, n_wide: int = 5_120, n_epochs: int = 10, seed: int = 0, **options: Any) -> None:
-        super().__init__(
-            Doc2Vec(n_components=n_wide, n_epochs=n_epochs, seed=seed), RDPFeatures(seed=seed, **options)
-        )
+        super().__init__(Doc2Vec(n_components=n_wide, n_epochs=n_epochs, seed=seed), RDPFeatures(seed=seed, **options))
 
 
 class RotNetRDP(ThenRDP):
     """RotNet in `n_wide` dimensions (paper: 2,048), then RDP."""
 
     def __init__(
-        self, *, n_blocks: int, n_layers: int, n_wide: int = 2_048, n_rotnet_steps: int = 300, seed: int = 0, **options: Any
+        self,
+        *,
+        n_blocks: int,
+        n_layers: int,
+        n_wide: int = 2_048,
+        n_rotnet_steps: int = 300,
+        seed: int = 0,
+        **options: Any,
     ) -> None:
         from experiments.baselines.rotnet import RotNet
 

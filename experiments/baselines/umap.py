@@ -17,11 +17,11 @@ class UMAP:
         self.seed = seed
 
     def fit(self, rows: Rows) -> Self:
+        import umap
         from scipy.sparse import csr_matrix, issparse
-        from umap import UMAP as Layout
 
         table = csr_matrix(rows) if issparse(rows) else rows  # umap-learn knows the older class only
-        self.layout_ = Layout(n_components=self.n_components, random_state=self.seed, n_jobs=1).fit(table)
+        self.layout_ = umap.UMAP(n_components=self.n_components, random_state=self.seed, n_jobs=1).fit(table)
         self._fitted_rows = rows
         return self
 

@@ -1,4 +1,4 @@
-"""Table 5 and appendix D: what L_rdp and the reconstruction loss give in clustering, and other sources of distances."""
+"""Table 5 and appendix D: what L_rdp and reconstruction give in clustering, and other distances."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 r"""Table 3 and appendix C: what L_rdp, L_aux and boosting give, and other sources of distances.
 
-The paper's column RDP\L_rdp equals its RND on all 14 sets, so it lacks boosting too. It is shown as printed, and the
-last column completes the 2 x 2 of L_rdp and boosting: RDP, RDP\Boosting, RDP\L_rdp with boosting, RDP\L_rdp (RND).
+The paper's column RDP\L_rdp equals its RND on all 14 sets, so it lacks boosting too. It is shown as printed,
+and the last column completes the 2 x 2 of L_rdp and boosting: RDP, RDP\Boosting, RDP\L_rdp with boosting,
+RDP\L_rdp (RND).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Appendix H: F-score of a three-layer network on learned features. The paper gives no split; half is for testing."""
+"""Appendix H: F-score of a three-layer network on features. The paper gives no split; half is for testing."""
 
 from __future__ import annotations
 

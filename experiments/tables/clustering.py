@@ -1,4 +1,4 @@
-"""Table 4: NMI and F-score of K-means on the original space and on learned ones, and of what users pick today."""
+"""Table 4: NMI and F-score of K-means on the original space and learned ones, and on users' picks."""
 
 from __future__ import annotations
 

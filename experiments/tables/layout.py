@@ -1,4 +1,4 @@
-"""What a table is made of: columns (a method with options), data sets, and panels (a metric with the paper's numbers)."""
+"""What a table is made of: columns (methods with options), data sets, panels (metrics, paper's numbers)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric of a table, with what the paper prints; `record_field` is a field of the result line instead."""
+    """One metric of a table, or a field of the result line, with what the paper prints."""
 
     metric: str
     title: str
@@ -35,8 +35,9 @@ class Panel:
 class Table:
     """A table or figure of the paper.
 
-    `ours` is the column that the others are compared with; `evaluation` holds options of the evaluation at the full
-    budget, `quick_evaluation` at the quick one. `axis` turns the table into a figure: columns are points on it.
+    `ours` is the column that the others are compared with; `evaluation` holds options of the evaluation at
+    the full budget, `quick_evaluation` at the quick one. `axis` turns the table into a figure: columns are
+    points on it.
     """
 
     name: str

@@ -13,8 +13,14 @@ TABLE = replace(
     name="runtime_clustering",
     title="Runtime in clustering",
     panels=(
-        Panel("apply_seconds", "seconds to transform", paper_numbers.RUNTIME_CLUSTERING, 2, higher_is_better=False),
+        Panel(
+            "apply_seconds",
+            "seconds to transform",
+            paper_numbers.RUNTIME_CLUSTERING,
+            2,
+            higher_is_better=False,
+        ),
         Panel("fit_seconds", "seconds to fit", digits=2, higher_is_better=False),
     ),
-    note="One thread of this machine. HLLE embeds while it is fitted: compare its time to fit with the paper's.",
+    note="One thread of this machine. HLLE embeds while it is fitted: compare its time to fit.",
 )

@@ -1,4 +1,4 @@
-"""Appendix F.1: seconds at the testing stage. The runs are those of Tables 1 and 2; one thread here, 32 cores there."""
+"""Appendix F.1: seconds to score, of the runs of Tables 1 and 2; one thread here, 32 cores there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ TABLE = replace(
     name="runtime_detection",
     title="Runtime in anomaly detection",
     panels=(
-        Panel("apply_seconds", "seconds to score all rows", paper_numbers.RUNTIME_DETECTION, 2, higher_is_better=False),
+        Panel(
+            "apply_seconds",
+            "seconds to score all rows",
+            paper_numbers.RUNTIME_DETECTION,
+            2,
+            higher_is_better=False,
+        ),
         Panel("fit_seconds", "seconds to fit", digits=2, higher_is_better=False),
     ),
     note="One thread of this machine; the paper's server had 32 processors. Ensembles are as large as noted.",

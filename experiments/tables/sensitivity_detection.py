@@ -17,5 +17,5 @@ TABLE = Table(
     panels=(Panel("auc_roc", "AUC-ROC"), Panel("auc_pr", "AUC-PR")),
     quick_evaluation={"max_rows": 1_000},
     axis="dimension of the representation",
-    note="The paper draws these figures without printing their numbers or the dimensions tried; 50 is its choice.",
+    note="The paper draws these figures without their numbers or the dimensions tried; 50 is its choice.",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -18,14 +17,13 @@ from rdplearn.boosting import BoostingSettings
 from rdplearn.errors import RDPWarning
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.members import Sampling, train_members
-from rdplearn.random_mapping import MAPPING_NAMES, Rows
+from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold, unseen_scores
 from rdplearn.training import ENGINES, choose_engine
 from rdplearn.views import UnchangedView, View, fit_min_max
 
-Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -250,7 +248,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
         The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η.
         """
-        return -self._score(X, lambda rows: self.ensembles_[-1].member_scores(rows).mean(axis=1))
+        return -score_rows(self._new_rows(X), self.view_, self.ensembles_[-1], self.n_jobs)
 
     def decision_function(self, X: Any) -> Doubles:
         """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
@@ -262,7 +260,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     def member_scores(self, X: Any) -> Doubles:
         """`score_samples` by each member alone. Shape (n_rows, n_members)."""
-        return -self._score(X, lambda rows: self.ensembles_[-1].member_scores(rows))
+        return -score_rows(self._new_rows(X), self.view_, self.ensembles_[-1], self.n_jobs, by_member=True)
 
     def round_scores(self, X: Any) -> Doubles:
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `keep_rounds`."""
@@ -272,13 +270,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 f"round_scores needs the members of all {self.n_rounds} rounds, and only those of the last were kept. "
                 "Fit with keep_rounds=True."
             )
-        return -self._score(
-            X, lambda rows: np.stack([e.member_scores(rows).mean(axis=1) for e in self.ensembles_], axis=1)
-        )
+        matrix = self._new_rows(X)
+        return -np.stack([score_rows(matrix, self.view_, e, self.n_jobs) for e in self.ensembles_], axis=1)
 
-    def _score(self, X: Any, score: Callable[[Rows], Floats]) -> Doubles:
+    def _new_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
-        return score_rows(read_matrix(self, X, reset=False), self.view_, score, self.n_jobs)
+        return read_matrix(self, X, reset=False)
 
     def _check_parameters(self) -> None:
         self._validate_params()
@@ -333,15 +330,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         ensemble = self.ensembles_[-1]
         if self.false_alarm_rate is not None:
             rows = np.concatenate(sampling.held_back)
-            scores = score_rows(matrix[rows], self.view_, ensemble.member_scores, self.n_jobs)
+            scores = score_rows(matrix[rows], self.view_, ensemble, self.n_jobs, by_member=True)
             seen = np.stack([np.isin(rows, of_member) for of_member in rows_of_member], axis=1)
             return false_alarm_threshold(unseen_scores(scores, seen), self.false_alarm_rate)
         few = np.arange(matrix.shape[0])
         if len(few) > THRESHOLD_ROWS:
             few = np.sort(np.random.default_rng(seed).choice(len(few), THRESHOLD_ROWS, replace=False))
-        scores = score_rows(
-            matrix[few], self.view_, lambda rows: ensemble.member_scores(rows).mean(axis=1), self.n_jobs
-        )
+        scores = score_rows(matrix[few], self.view_, ensemble, self.n_jobs)
         return (
             automatic_threshold(scores) if self.contamination == "auto" else share_threshold(scores, self.contamination)
         )

@@ -1,4 +1,4 @@
-"""The training loop of one member, fused and compiled: dense rows and sparse rows.
+"""The training loop of one member, fused and compiled: dense rows and sparse rows; and the pass that scores.
 
 Each small function mirrors a formula of `losses.py` or `plain_steps.py`; `train_dense` and `train_sparse` put them
 together so that a whole stretch of steps runs without returning to Python and without the interpreter lock. All
@@ -272,6 +272,25 @@ def train_dense(
         distance_total += distance
         novelty_total += novelty
     return distance_total / keys.shape[0], novelty_total / keys.shape[0]
+
+
+@jit
+def novelty_scores(projected, bias, targets, target_slope, scores):
+    """Mean squared residual of every row by every member, from the products with the weights, in one pass.
+
+    projected, targets : (n_rows, n_members, n_components), before activation; bias : (n_members, n_components)
+    scores : (n_rows, n_members)
+    """
+    n_rows, n_members, n_units = projected.shape
+    for i in range(n_rows):
+        for m in range(n_members):
+            total = np.float32(0.0)
+            for k in range(n_units):
+                z, target = projected[i, m, k] + bias[m, k], targets[i, m, k]
+                phi = z if z > 0 else SLOPE * z
+                difference = phi - (target if target > 0 else target_slope * target)
+                total += difference * difference
+            scores[i, m] = total / np.float32(n_units)
 
 
 @jit

@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 
 from rdplearn.losses import REPRESENTATION_SLOPE
 from rdplearn.matrix import Matrix, row_blocks
-from rdplearn.random_mapping import Mapping, Projection, Rows, activate
+from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows, activate
 from rdplearn.representation import Representation
 from rdplearn.threads import one_blas_thread
 
@@ -28,6 +28,9 @@ Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
 N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
+# The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
+NUMBERS_WORTH_COMPILING = 3e8
+SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
 BLOCK = 128  # rows at a time: with all members' numbers they stay in the processor's cache
 
 
@@ -97,6 +100,27 @@ class Ensemble:
             return eta.reshape(-1, self.n_members, self.n_components)
         return np.stack([mapping(rows) for mapping in self.mappings], axis=1)
 
+    def scorer(self, n_rows: int) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block by every member: compiled if so many rows are worth it."""
+        if not isinstance(self.mappings, Projection) or n_rows * self.bias.size < NUMBERS_WORTH_COMPILING:
+            return self.member_scores
+        slope = SLOPES.get(self.mappings.activation)
+        if slope is None:
+            return self.member_scores
+        from rdplearn import kernels  # here, because importing Numba takes longer than scoring a small table
+
+        shape = (self.n_members, self.n_components)
+        bias, mapping_weights = self.bias.reshape(shape), self.mappings.weights
+
+        def fused_scores(rows: Rows) -> Floats:
+            scores = np.empty((rows.shape[0], self.n_members), dtype=np.float32)
+            projected = np.asarray(rows @ self.weights).reshape(-1, *shape)
+            targets = np.asarray(rows @ mapping_weights).reshape(-1, *shape)
+            kernels.novelty_scores(projected, bias, targets, np.float32(slope), scores)
+            return scores
+
+        return fused_scores
+
     def member_scores(self, rows: Rows) -> Floats:
         """Anomaly score by every member: (n_rows, n_members)."""
         phi = self.represent(rows)
@@ -127,19 +151,18 @@ def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
 
 
 def score_rows(
-    matrix: Matrix, view: Callable[[Matrix], Rows], score: Callable[[Rows], Floats], n_jobs: int | None
+    matrix: Matrix, view: Callable[[Matrix], Rows], ensemble: Ensemble, n_jobs: int | None, *, by_member: bool = False
 ) -> Doubles:
-    """Score every row of a matrix, a block at a time, blocks spread over threads.
+    """Anomaly score of every row, a block at a time, blocks spread over threads: (n_rows,), or (n_rows, n_members)."""
+    score = ensemble.scorer(matrix.shape[0])
 
-    view : scales a block; score : takes scaled rows to (n_rows,) or (n_rows, anything)
-    """
-
-    def score_stretch(stretch: slice) -> list[Floats]:
+    def score_stretch(stretch: slice) -> Floats:
         rows = view(matrix[stretch])
-        return [score(rows[block]) for block in row_blocks(rows.shape[0], BLOCK)]
+        scores = np.concatenate([score(rows[block]) for block in row_blocks(rows.shape[0], BLOCK)])
+        return scores if by_member else scores.mean(axis=1)
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.
     stretches = row_blocks(matrix.shape[0], 16 * BLOCK)
     with one_blas_thread():
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(score_stretch)(s) for s in stretches)
-    return np.concatenate([block for part in parts for block in part]).astype(np.float64)
+    return np.concatenate(parts).astype(np.float64)

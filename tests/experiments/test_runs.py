@@ -1,0 +1,186 @@
+"""The runner and what it prints: resumable, whole lines, time limits, every format."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiments.__main__ import app
+from experiments.tables.layout import Column, Panel, Table
+from typer.testing import CliRunner
+
+from experiments import methods, report, results, runs, show, summary, tables
+
+TABLE = Table(
+    name="small",
+    title="Small",
+    task="detection",
+    data=("sklearn/breast_cancer", "ddos"),
+    quick_data=("sklearn/breast_cancer",),
+    columns=(Column("RDP", "iForest"), Column("half", "iForest", {"n_trees": 5})),
+    panels=(Panel("auc_roc", "AUC-ROC", {"sklearn/breast_cancer": {"RDP": summary.Number(0.95, 0.01)}}),),
+)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Two runs of both columns, done by the runner."""
+    folder = tmp_path_factory.mktemp("results")
+    said = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RDPLEARN_DATA", str(folder / "none"))
+        patch.setenv("RDPLEARN_CACHE", str(folder / "none"))
+        done = runs.work(runs.plan(TABLE, n_runs=2), folder / "small.jsonl", n_jobs=2, say=said.append)
+    return folder, done, said
+
+
+def test_a_line_says_all_that_is_needed_to_repeat_it(finished):
+    folder, done, said = finished
+    assert (done.finished, done.failed, done.no_data) == (4, 0, ("ddos",))
+    assert any(message.startswith("no data here: ddos") for message in said)
+    for record in results.read(folder):
+        assert record["status"] == "done"
+        assert set(record["metrics"]) == {"auc_roc", "auc_pr"}
+        assert {"config", "seed", "versions", "data_sha256", "fit_seconds", "apply_seconds"} <= set(record)
+        assert record["peak_memory_mb"] > 10
+        assert "scikit-learn" in record["versions"]
+
+
+def test_the_runner_resumes_without_repeating_or_losing_a_line(finished, tmp_path):
+    folder, _, _ = finished
+    lines = (folder / "small.jsonl").read_text().splitlines(keepends=True)
+    path = tmp_path / "small.jsonl"
+    path.write_text("".join(lines[:3]) + lines[3][:40])  # killed while writing the fourth
+    planned = [run for run in runs.plan(TABLE, n_runs=2) if run.data != "ddos"]
+    done = runs.work(planned, path)
+    assert (done.finished, done.already_there) == (1, 3)
+    keys = [results.key_of(json.loads(line)) for line in path.read_text().splitlines()]
+    assert sorted(keys) == sorted({run.key for run in planned})
+
+
+def test_tables_that_share_a_run_share_its_line(finished):
+    folder, _, _ = finished
+    planned = [run for run in runs.plan(TABLE, n_runs=2) if run.data != "ddos"]
+    assert runs.work(planned, folder / "other.jsonl").already_there == 4
+    assert not (folder / "other.jsonl").exists()
+
+
+def test_a_run_out_of_time_says_so_and_is_repeated_only_with_more_time(tmp_path):
+    run = runs.Run("detection", "iForest", {"n_trees": 2_000_000}, "sklearn/digits_0", 0, 2.0)
+    path = tmp_path / "slow.jsonl"
+    assert runs.work([run], path).finished == 1
+    (record,) = results.read(tmp_path)
+    assert record["status"] == "out of time"
+    assert runs.work([run], path).already_there == 1
+    assert not runs._settled(record, replace(run, time_limit=5.0))
+
+
+def test_a_failing_run_leaves_no_line_and_does_not_stop_the_others(tmp_path):
+    bad = runs.Run("detection", "iForest", {"n_trees": -1}, "sklearn/digits_0", 0, None)
+    good = runs.Run("detection", "iForest", {"n_trees": 2}, "sklearn/digits_0", 0, None)
+    said = []
+    done = runs.work([bad, good], tmp_path / "x.jsonl", say=said.append)
+    assert (done.finished, done.failed) == (1, 1)
+    assert "n_estimators" in said[0]
+    assert len(list(results.read(tmp_path))) == 1
+
+
+def test_every_cell_of_every_table_has_a_method_and_paper_numbers_have_a_column():
+    for name in tables.NAMES:
+        table = tables.table(name)
+        labels = {column.label for column in table.columns}
+        assert {column.method for column in table.columns} <= set(methods.METHODS)
+        for panel in table.panels:
+            assert {label for row in panel.paper.values() for label in row} <= labels
+            assert set(panel.paper) <= set(table.data)
+
+
+def test_quick_plans_take_small_data_and_members_resize_ensembles_only():
+    quick = runs.plan(tables.table("detection"), n_runs=1, quick=True)
+    assert {run.data for run in quick} == set(tables.table("detection").quick_data)
+    full = runs.plan(tables.table("detection"), n_runs=1, n_members=5)
+    assert {run.config["n_members"] for run in full if run.method in ("AE", "RDP", "RND")} == {5}
+    assert all("n_members" not in run.config for run in full if run.method == "iForest")
+    r8 = next(run for run in full if run.method == "RDP" and run.data == "r8_anomaly")
+    assert (r8.config["max_samples"], r8.config["n_steps"], r8.config["n_rounds"]) == (1_024, 6_000, 8)
+
+
+def test_the_largest_ensemble_counts(finished):
+    folder, _, _ = finished
+    records = [json.loads(line) for line in (folder / "small.jsonl").read_text().splitlines()]
+    small, large = ({**records[0], "config": {**records[0]["config"], "n_members": n}} for n in (5, 30))
+    cell = summary._cell([small, large, {**large, "seed": 9}], "auc_roc")
+    assert (cell.n_members, len(cell.values)) == (30, 2)
+
+
+@pytest.mark.parametrize(
+    ("form", "parts"),
+    [
+        ("text", ["(0.950)", "no data here"]),
+        ("markdown", ["(0.950)", "|---|---|", "- RDP: within 0.04"]),
+        ("latex", [r"\begin{tabular}{lcc}", r"$\pm$", "% RDP"]),
+    ],
+)
+def test_formats(finished, form, parts):
+    folder, _, _ = finished
+    (sheet,) = show.sheets(TABLE, results.read(folder), quick=False, no_data={"ddos"})
+    printed = show.FORMATS[form](sheet)
+    for part in parts:
+        assert part in printed
+
+
+def test_contest_and_plots(tmp_path):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    from experiments import plots
+
+    table = tables.table("detection")
+    random = np.random.default_rng(0)
+    records = [
+        {
+            "task": "detection", "method": column.method, "data": data, "seed": 0, "status": "done",
+            "config": methods.config_for(column.method, data, column.options),
+            "metrics": {"auc_roc": random.random(), "auc_pr": random.random()}, "spread": {},
+            "fit_seconds": 1.0, "apply_seconds": 0.1,
+        }
+        for column in table.columns[:6]
+        for data in table.data
+    ]  # fmt: skip
+    first, _ = show.sheets(table, records, quick=False, no_data=set())
+    assert any("wins/draws/losses on 14 sets, sign test p" in note for note in first.notes)
+    files = plots.draw(table, records, tmp_path, quick=False, no_data=set())
+    assert [path.name for path in files][:2] == ["detection_auc_roc.svg", "detection_auc_roc_ranks.svg"]
+    assert all(path.read_text().startswith("<?xml") for path in files)
+    assert "## Anomaly detection" in report.page(records)
+
+
+def test_command_line(tmp_path, folders):
+    cli = CliRunner()
+    arguments = ["detection", "--budget", "quick", "--results", str(tmp_path / "r")]
+    outcome = cli.invoke(app, ["run", *arguments, "--methods", "iForest"])
+    assert outcome.exit_code == 0, outcome.output
+    shown = cli.invoke(app, ["show", *arguments, "--format", "markdown"])
+    assert "sklearn/breast_cancer" in shown.output
+    page = cli.invoke(app, ["results", "--results", str(tmp_path / "r"), "--output", str(tmp_path / "results.md")])
+    assert page.exit_code == 0
+    assert (tmp_path / "results.md").read_text().startswith("# Results")
+
+
+def test_command_line_refuses_unknown_names(folders):
+    cli = CliRunner()
+    assert cli.invoke(app, ["run", "nonsense"]).exit_code == 2
+    assert cli.invoke(app, ["run", "detection", "--methods", "nonsense"]).exit_code == 2
+
+
+def test_rdp_is_called_with_the_paper_s_protocol():
+    rdplearn = pytest.importorskip("rdplearn")
+    if not hasattr(rdplearn, "RDPDetector"):
+        pytest.skip("rdplearn has no RDPDetector yet")
+    from experiments.evaluation import evaluate
+
+    for name in ("RDP", "RND", "RDP without L_rdp", "RDP without L_aux", "Org_SS", "SRP_SS"):
+        config = methods.config_for(name, "sklearn/breast_cancer", {"n_steps": 20, "n_members": 2}, quick=True)
+        record = evaluate("detection", name, config, "sklearn/breast_cancer", 0)
+        assert record["metrics"]["auc_roc"] > 0.6
+        assert len(record["spread"]["member"]["auc_roc"]) == 2

@@ -1,0 +1,54 @@
+"""The main job from the command line, and what it says when it cannot be done."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from rdplearn.cli import main
+
+
+def test_the_demo_prints_the_top_rows_and_writes_all_scores(tmp_path):
+    output = tmp_path / "scores.csv"
+    done = subprocess.run(
+        [sys.executable, "-m", "rdplearn.cli", "demo", "-o", str(output), "--top", "5"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len([line for line in done.stdout.splitlines() if line.endswith(("malignant", "benign"))]) == 5
+    assert "AUC-ROC" in done.stdout
+    assert "members 30/30" in done.stderr
+    rows = list(csv.DictReader(output.read_text().splitlines()))
+    assert len(rows) == 379
+    assert roc_auc_score([int(r["malignant"]) for r in rows], [float(r["score"]) for r in rows]) > 0.9
+    assert list(tmp_path.iterdir()) == [output]  # nothing half-written is left beside it
+
+
+def test_a_folder_that_is_not_there_is_one_line_on_stderr(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rdplearn", "demo", "-o", str(tmp_path / "nowhere" / "scores.csv")])
+    with pytest.raises(SystemExit) as ending:
+        main()
+    assert ending.value.code == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("rdplearn: --output must lie in a folder that exists. Got ")
+    assert err.count("\n") == 1
+
+
+def test_help_teaches_with_an_example():
+    done = subprocess.run(
+        [sys.executable, "-m", "rdplearn.cli", "demo", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "Example: rdplearn demo" in done.stdout
+
+
+def test_importing_the_command_line_is_cheap():
+    heavy = "numba", "sklearn", "scipy", "torch", "pandas", "pyarrow"
+    code = f"import rdplearn.cli, sys; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
