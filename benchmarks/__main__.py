@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import engine, page
+from benchmarks import engine, page, representation
 from benchmarks.measuring import record, show
+
+ALL = {**engine.ALL, **representation.ALL}
 
 
 def main(names: list[str]) -> int:
@@ -13,16 +15,16 @@ def main(names: list[str]) -> int:
     if names == ["page"]:
         print(page.write())
         return 0
-    chosen = list(engine.ALL) if names == ["all"] else names
-    unknown = [name for name in chosen if name not in engine.ALL]
+    chosen = list(ALL) if names == ["all"] else names
+    unknown = [name for name in chosen if name not in ALL]
     if unknown or not chosen:
         print(
-            f"Benchmarks are: all, page, {', '.join(engine.ALL)}. Got {' '.join(names) or 'nothing'} instead.",
+            f"Benchmarks are: all, page, {', '.join(ALL)}. Got {' '.join(names) or 'nothing'} instead.",
             file=sys.stderr,
         )
         return 2
     for name in chosen:
-        rows = engine.ALL[name]()
+        rows = ALL[name]()
         show(name, rows)
         record(name, rows)
     page.write()

@@ -27,7 +27,6 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 NORM_MEMORY = 0.99  # of the running mean of the squared gradient norm
-SMALLEST_STEP_NORM = 1e-10
 RECORDS = 20  # the loss is written down this many times
 
 
@@ -121,7 +120,9 @@ class NormalisedDescent:
         square = float(np.vdot(weight_gradient, weight_gradient) + np.vdot(bias_gradient, bias_gradient))
         self.mean_square = NORM_MEMORY * self.mean_square + (1 - NORM_MEMORY) * square
         # both running means start at zero; the divisions make up for that in the first steps
-        typical = np.sqrt(self.mean_square / (1 - NORM_MEMORY**number)) + SMALLEST_STEP_NORM
+        typical = np.sqrt(self.mean_square / (1 - NORM_MEMORY**number))
+        if typical == 0:  # no pair was predicted wrongly yet: a table of equal rows
+            return
         decay = 0.5 * (1 + np.cos(np.pi * (number - 1) / self.settings.n_steps))
         rate = decay * self.step_length / typical * (1 - momentum) / (1 - momentum**number)
         for parameter, momenta, gradient in (
