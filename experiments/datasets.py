@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from experiments import preprocessing as prep
 from experiments import small_sets
@@ -154,10 +155,17 @@ def names(group: str) -> list[str]:
 
 
 def load(name: str, opener: Opener | None = None) -> LoadedData:
-    """Load a set of the paper ("bank"), of development ("adbench/glass") or a small one ("sklearn/wine")."""
+    """Load a set of the paper ("bank"), of development ("adbench/glass") or a small one ("sklearn/wine").
+
+    "20news_idf" is the paper's 20news with words weighted by their inverse document frequency.
+    """
     if name in small_sets.SETS:
         rows, labels = small_sets.SETS[name]()
         return LoadedData(name, rows, labels, hashlib.sha256(rows.tobytes() + labels.tobytes()).hexdigest())
+    if name == "20news_idf":
+        given = load("20news", opener)
+        weighted = sp.csr_array(TfidfTransformer().fit_transform(given.rows), dtype=np.float32)
+        return LoadedData(name, weighted, given.labels, given.sha256)
     known = {**DETECTION, **CLUSTERING}
     if name in known:
         path = _matrix_file(known[name], opener)
@@ -175,7 +183,7 @@ def load(name: str, opener: Opener | None = None) -> LoadedData:
 
 def is_here(name: str) -> bool:
     """Tell whether a set can be loaded without downloading."""
-    file_name = f"{name}.npz"
+    file_name = f"{name.removesuffix('_idf')}.npz"
     return name in small_sets.SETS or any((folder / file_name).exists() for folder in (data_folder(), cache_folder()))
 
 

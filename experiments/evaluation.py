@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
-from sklearn.preprocessing import StandardScaler
 
 from experiments import datasets, methods
 from experiments.baselines import Detector, Representation
 from experiments.baselines.ensemble import sample_rows
-from experiments.metrics import classification_metrics, clustering_metrics, detection_metrics
+from experiments.metrics import detection_metrics
+from rdplearn.evaluation import classification_score, clustering_scores
 
 _PACKAGES = {
     "rdplearn": "rdplearn", "numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "numba": "numba",
@@ -92,7 +90,7 @@ def _cluster(
     n_clusters = len(np.unique(labels))
     seeds = np.random.SeedSequence(seed).generate_state(settings.get("n_kmeans", 30))
     every = [
-        clustering_metrics(labels, KMeans(n_clusters, n_init=1, random_state=int(one)).fit(features).labels_)
+        clustering_scores(labels, KMeans(n_clusters, n_init=1, random_state=int(one)).fit(features).labels_)
         for one in seeds
     ]
     columns = {name: [metrics[name] for metrics in every] for name in every[0]}
@@ -110,18 +108,9 @@ def _classify(
     """Classify features with a three-layer network (input, hidden, output), half of the rows for testing."""
     _, fit_seconds = _timed(model.fit, rows)
     features, apply_seconds = _timed(model.transform, rows)
-    scaled = StandardScaler(with_mean=not hasattr(features, "tocsr")).fit_transform(features)
-    train, test, y_train, y_test = train_test_split(scaled, labels, test_size=0.5, stratify=labels, random_state=seed)
-    network = MLPClassifier(
-        (settings.get("n_hidden", 128),),
-        early_stopping=True,
-        n_iter_no_change=5,
-        max_iter=200,
-        random_state=seed,
-    )
-    network.fit(train, y_train)
+    score = classification_score(features, labels, n_hidden=settings.get("n_hidden", 128), random_state=seed)
     return {
-        "metrics": classification_metrics(y_test, network.predict(test)),
+        "metrics": {"f_score": score},
         "spread": {},
         "fit_seconds": fit_seconds,
         "apply_seconds": apply_seconds,

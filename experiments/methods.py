@@ -97,6 +97,7 @@ METHODS: dict[str, Method] = {
     "RDP features without L_aux": _features(reconstruction_weight=0.0),
     "RDP features from Org": _features(mapping="identity"),
     "RDP features from SRP": _features(mapping="sparse"),
+    "untrained": _features(n_steps=1, learning_rate=1e-9, reconstruction_weight=0.0),
     "Org": Method("original:Original"),
     "HLLE": Method("hlle:HLLE", {"n_components": 10}, {"n_components": 3}),
     "SRP": Method("srp:SRP", {"n_components": 1_024}, _QUICK_FEATURES),

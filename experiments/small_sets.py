@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from experiments.preprocessing import Table, min_max
@@ -31,6 +31,18 @@ def digits() -> Table:
     """Handwritten digits, 8 x 8 pixels, 10 classes."""
     rows, classes = load_digits(return_X_y=True)
     return (rows / 16).astype(np.float32), classes
+
+
+def tumours() -> Table:
+    """Breast tumours, malignant and benign, all of them."""
+    rows, classes = load_breast_cancer(return_X_y=True)
+    return min_max(rows), classes
+
+
+def iris() -> Table:
+    """Irises of three species, four measurements."""
+    rows, classes = load_iris(return_X_y=True)
+    return min_max(rows), classes
 
 
 def wine() -> Table:
@@ -63,6 +75,8 @@ SETS = {
     "sklearn/digits_0": digits_0,
     "sklearn/digits": digits,
     "sklearn/wine": wine,
+    "sklearn/tumours": tumours,
+    "sklearn/iris": iris,
     "sklearn/texts": text_table,
 }
 

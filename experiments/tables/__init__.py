@@ -23,6 +23,7 @@ NAMES = (
     "raw_text",
     "raw_images",
     "classification",
+    "default_features",
 )
 
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rdplearn.clusterer import RDPClusterer as RDPClusterer
     from rdplearn.detector import RDPDetector as RDPDetector
     from rdplearn.errors import ModelFileError as ModelFileError
     from rdplearn.errors import RDPWarning as RDPWarning
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from rdplearn.storage import save as save
     from rdplearn.table import TableEncoder as TableEncoder
     from rdplearn.table_model import TableModel as TableModel
+    from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 __version__ = "0.1.0"
 
 _HOME = {
     "ModelFileError": "rdplearn.errors",
+    "RDPClusterer": "rdplearn.clusterer",
     "RDPDetector": "rdplearn.detector",
+    "RDPTransformer": "rdplearn.transformer",
     "RDPWarning": "rdplearn.errors",
     "TableEncoder": "rdplearn.table",
     "TableError": "rdplearn.errors",
@@ -32,7 +36,9 @@ _HOME = {
 }
 __all__ = [
     "ModelFileError",
+    "RDPClusterer",
     "RDPDetector",
+    "RDPTransformer",
     "RDPWarning",
     "TableEncoder",
     "TableError",

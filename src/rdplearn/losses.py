@@ -11,6 +11,12 @@ For a batch of rows with representation :math:`\phi_i` (learned) and random targ
     L_{aux}^{ad} = \frac{1}{B K} \sum_i \| \phi_i - \eta_i \|^2
     \qquad (\text{equation 4})
 
+    L_{aux}^{clu} = \frac{1}{B D} \sum_i \| x_i - \phi'(\phi_i) \|^2
+    \qquad (\text{equation 3})
+
+For features there is also :math:`L_{rdp}` over *all* pairs of the batch, :math:`i \ne j`, instead of one partner a row:
+`all_pairs_loss`.
+
 The authors' code divides every vector by its L1 norm before taking the inner products of :math:`L_{rdp}`;
 `l1_normalise` and `l1_normalise_gradient` are that variant. These few lines are the oracle of `kernels.py` and, for
 small jobs, the engine itself.
@@ -83,3 +89,48 @@ def l1_distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[f
     """`distance_prediction_loss` on L1-normalised vectors, with the gradient with respect to `phi` itself."""
     loss, gradient = distance_prediction_loss(l1_normalise(phi)[0], l1_normalise(eta)[0], shift)
     return loss, l1_normalise_gradient(gradient, phi)
+
+
+def all_pairs_loss(phi: Floats, kernel: Floats) -> tuple[float, Floats]:
+    """Squared error of the inner products of all pairs of rows, and its gradient with respect to `phi`.
+
+    A row's product with itself is left out: it would have to hold what belongs to that row alone.
+
+    Parameters
+    ----------
+    phi : (n_rows, n_components)
+    kernel : (n_rows, n_rows), the inner products to be predicted
+    """
+    errors = phi @ phi.T
+    errors -= kernel
+    np.fill_diagonal(errors, 0.0)
+    n_pairs = max(1, len(phi) * (len(phi) - 1))
+    return float(np.vdot(errors, errors)) / n_pairs, (4.0 / n_pairs) * (errors @ phi)
+
+
+def reconstruction_loss(decoded: Floats, rows: Floats, column_weights: Floats, n_columns: int) -> tuple[float, Floats]:
+    """Mean squared error of decoded rows, and its gradient with respect to `decoded`.
+
+    Parameters
+    ----------
+    decoded, rows : (n_rows, n_chosen), all columns or some of them
+    column_weights : (n_chosen,)
+        How many columns each one stands for; ones if all are there.
+    n_columns : int
+        Columns that the mean is taken over.
+    """
+    difference = decoded - rows
+    pull = difference * (column_weights / (len(rows) * n_columns))
+    return float(np.vdot(difference, pull)), 2.0 * pull
+
+
+def unit_normalise(vectors: Floats) -> tuple[Floats, Floats]:
+    """Divide every row by its length; a row of zeros stays as it is. Returns the rows and their lengths."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > SMALLEST_NORM), lengths
+
+
+def unit_normalise_gradient(gradient: Floats, unit: Floats, lengths: Floats) -> Floats:
+    """Carry a gradient with respect to the rows of length 1 back to the rows as they were."""
+    across = gradient - unit * np.einsum("ij,ij->i", gradient, unit)[:, None]
+    return np.divide(across, lengths, out=np.zeros_like(across), where=lengths > SMALLEST_NORM)

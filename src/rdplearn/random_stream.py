@@ -19,7 +19,7 @@ UInts: TypeAlias = Any  # an array of np.uint32, or one of them
 
 GOLDEN = np.uint32(0x9E3779B9)
 # What a number is drawn for. Each purpose has its own stream, so that changing one leaves the others as they were.
-ROWS, PARTNER, DROPOUT = np.uint32(1), np.uint32(2), np.uint32(3)
+ROWS, PARTNER, DROPOUT, COLUMNS = np.uint32(1), np.uint32(2), np.uint32(3), np.uint32(4)
 
 
 def scramble(word: UInts) -> UInts:
@@ -46,6 +46,12 @@ def words(key: np.uint32, n_words: int) -> UInts:
 def below(uniform: UInts, bound: int) -> npt.NDArray[np.int64]:
     """Turn uniform words into integers in `[0, bound)` by multiplying and shifting, without division."""
     return ((uniform.astype(np.uint64) * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
+
+
+def column_at(key: np.uint32, position: int, n_columns: int) -> int:
+    """The column that a stream draws at one position."""
+    word = scramble(np.array([position], dtype=np.uint32) * GOLDEN + key)
+    return int(below(word, n_columns)[0])
 
 
 def drop_limit(dropout: float) -> int:

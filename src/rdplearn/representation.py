@@ -49,6 +49,7 @@ class TrainingSettings:
     distance_weight: float
     novelty_weight: float
     inner_product: Literal["l1", "plain"]
+    reconstruction_weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -57,3 +58,4 @@ class Losses:
 
     distance: float
     novelty: float
+    reconstruction: float = 0.0

@@ -48,14 +48,23 @@ def train(
     """
     steps = start(engine, rows, targets, representation, settings, seed)
     stretch = stretch_length(rows, representation, settings)
-    records = []
-    for first_step in range(0, settings.n_steps, stretch):
-        n_steps = min(stretch, settings.n_steps - first_step)
-        losses = steps.run(kept, first_step, n_steps)
-        records.append({"step": first_step + n_steps, "distance_loss": losses.distance, "novelty_loss": losses.novelty})
-        after_stretch(n_steps)
+    return [
+        {"step": step, "distance_loss": losses.distance, "novelty_loss": losses.novelty}
+        for step, losses in run_stretches(steps, kept, settings.n_steps, stretch, after_stretch)
+    ]
+
+
+def run_stretches(
+    steps: Steps, kept: Ints, n_steps: int, stretch: int, after_stretch: Callable[[int], None]
+) -> list[tuple[int, Losses]]:
+    """Take all steps, a stretch at a time, and return the losses after each, with the steps taken by then."""
+    taken = []
+    for first_step in range(0, n_steps, stretch):
+        n_now = min(stretch, n_steps - first_step)
+        taken.append((first_step + n_now, steps.run(kept, first_step, n_now)))
+        after_stretch(n_now)
     steps.finish()
-    return records
+    return taken
 
 
 def start(
@@ -87,7 +96,12 @@ def values_a_row(rows: Rows) -> float:
 def stretch_length(rows: Rows, representation: Representation, settings: TrainingSettings) -> int:
     """How many steps to take between two returns to Python."""
     flops = flops_per_step(values_a_row(rows), representation.bias.size, settings.batch_size)
-    return max(1, min(-(-settings.n_steps // STRETCHES), int(FLOPS_PER_STRETCH / flops)))
+    return steps_at_a_time(flops, settings.n_steps)
+
+
+def steps_at_a_time(flops: float, n_steps: int) -> int:
+    """How many of `n_steps` steps of so many operations to take between two returns to Python."""
+    return max(1, min(-(-n_steps // STRETCHES), int(FLOPS_PER_STRETCH / flops)))
 
 
 def choose_engine(

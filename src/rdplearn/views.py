@@ -40,6 +40,10 @@ class MinMaxView:
         """Scale a block of rows."""
         return self._sparse(block) if sp.issparse(block) else self._dense(block)
 
+    def undo(self, rows: npt.NDArray[Any]) -> Doubles:
+        """Bring dense scaled rows back to the table's own units."""
+        return np.asarray(rows * self.width + self.low)
+
     def _dense(self, block: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         with np.errstate(over="ignore"):  # infinity is as far as FARTHEST
             scaled = np.subtract(block, self.low, dtype=np.float64)
@@ -75,6 +79,10 @@ class UnchangedView:
         if sp.issparse(block):
             return sp.csr_array(block, dtype=np.float32)
         return np.ascontiguousarray(np.clip(block, -3e18, 3e18), dtype=np.float32)
+
+    def undo(self, rows: npt.NDArray[Any]) -> Doubles:
+        """Give dense rows in double precision, as `MinMaxView` does."""
+        return rows.astype(np.float64)
 
 
 View = MinMaxView | UnchangedView

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiments.metrics import clustering_metrics, detection_metrics
+from experiments.metrics import detection_metrics
 from experiments.paper_numbers import ABLATION_AUC_PR, ABLATION_AUC_PR_WINS, AUC_ROC
 
 from experiments import significance
+from rdplearn.evaluation import clustering_scores
 
 
 def test_detection_metrics_by_hand():
@@ -18,7 +19,7 @@ def test_detection_metrics_by_hand():
 
 def test_renaming_clusters_joins_those_of_one_class():
     labels = np.array([0, 0, 0, 0, 1, 1])
-    metrics = clustering_metrics(labels, np.array([5, 5, 7, 7, 2, 2]))
+    metrics = clustering_scores(labels, np.array([5, 5, 7, 7, 2, 2]))
     assert metrics["mapped_nmi"] == pytest.approx(1)
     assert metrics["f_score"] == 1
     assert metrics["nmi"] < 1
@@ -27,7 +28,7 @@ def test_renaming_clusters_joins_those_of_one_class():
 def test_cluster_labels_may_be_any_names():
     labels = np.array([0, 1, 0, 1, 1])
     clusters = np.array([1, 0, 1, 0, 1])
-    assert clustering_metrics(labels, clusters) == clustering_metrics(labels, 1 - clusters)
+    assert clustering_scores(labels, clusters) == clustering_scores(labels, 1 - clusters)
 
 
 def test_sign_test_and_draws():

@@ -1,0 +1,184 @@
+"""RDPClusterer: groups of rows, by K-means on features that were learned by predicting random distances."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from rdplearn.matrix import Matrix, read_matrix
+from rdplearn.transformer import RDPTransformer
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+
+MANY_ROWS = 50_000  # beyond this, K-means learns from mini-batches
+
+
+class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Group rows without labels: features by predicting random distances (RDP), then K-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of groups; at most the number of distinct rows.
+    transformer : RDPTransformer or any scikit-learn transformer, default=None
+        What learns the features; it is cloned. By default ``RDPTransformer()``; ``RDPTransformer.paper()`` is the
+        paper's setting. Where its `random_state` is None, it is seeded by this estimator's.
+    n_init : int, default=10
+        Restarts of K-means; the one with the smallest inertia counts.
+    n_jobs : int, default=None
+        Threads of ``RDPTransformer()``, when `transformer` is None.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        The group of every row that was fitted, 0, ..., n_clusters - 1.
+    cluster_centers_ : ndarray of shape (n_clusters, n_components)
+        Centres of the groups, among the features.
+    inertia_ : float
+        Sum of squared distances of the rows' features to the centre of their group.
+    transformer_ : the fitted transformer
+    kmeans_ : the fitted `KMeans`, or `MiniBatchKMeans` beyond 50,000 rows
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, when the table had names
+
+    See Also
+    --------
+    RDPTransformer : The features alone.
+    sklearn.cluster.KMeans : The same methods with the same meaning, on the columns themselves.
+
+    Notes
+    -----
+    A grid search needs a `scoring` of its own, such as ``"adjusted_rand_score"`` where labels are known or the
+    silhouette where they are not: inertia cannot be compared between different features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from rdplearn import RDPClusterer
+    >>> from rdplearn.evaluation import clustering_scores
+    >>> measurements, grower = load_wine(return_X_y=True)
+    >>> groups = RDPClusterer(n_clusters=3, random_state=0).fit_predict(measurements)
+    >>> clustering_scores(grower, groups)["nmi"] > 0.8
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "transformer": [HasMethods(["fit", "transform"]), None],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        transformer: Any = None,
+        n_init: int = 10,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.transformer = transformer
+        self.n_init = n_init
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn features and groups.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : ignored
+        """
+        self._validate_params()
+        matrix = read_matrix(self, X, reset=True, min_rows=2)
+        self._check_distinct_rows(matrix)
+        random = check_random_state(self.random_state)
+        self.transformer_ = self._make_transformer(random).fit(matrix)
+        features = self._features(matrix)
+        self.kmeans_ = self._make_kmeans(len(features), random)
+        with warnings.catch_warnings():
+            # rows that differ may have equal features; that clusters are fewer then is seen from the labels
+            warnings.filterwarnings("ignore", message="Number of distinct clusters")
+            self.kmeans_.fit(features)
+        self.labels_, self.inertia_ = self.kmeans_.labels_, float(self.kmeans_.inertia_)
+        self.cluster_centers_ = self.kmeans_.cluster_centers_
+        return self
+
+    def predict(self, X: Any) -> Ints:
+        """The group of every row, that with the nearest centre. Shape (n_rows,)."""
+        check_is_fitted(self)
+        return np.asarray(self.kmeans_.predict(self._features(read_matrix(self, X, reset=False))))
+
+    def transform(self, X: Any) -> Floats:
+        """Distance of every row's features to each centre. Shape (n_rows, n_clusters)."""
+        check_is_fitted(self)
+        return np.asarray(self.kmeans_.transform(self._features(read_matrix(self, X, reset=False))))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def _make_transformer(self, random: np.random.RandomState) -> Any:
+        transformer = RDPTransformer(n_jobs=self.n_jobs) if self.transformer is None else clone(self.transformer)
+        if transformer.get_params(deep=False).get("random_state", 0) is None:
+            transformer.set_params(random_state=int(random.randint(2**31 - 1)))
+        return transformer
+
+    def _make_kmeans(self, n_rows: int, random: np.random.RandomState) -> KMeans | MiniBatchKMeans:
+        kind = KMeans if n_rows <= MANY_ROWS else MiniBatchKMeans
+        return kind(self.n_clusters, n_init=self.n_init, random_state=int(random.randint(2**31 - 1)))
+
+    def _features(self, matrix: Matrix) -> Floats:
+        features = self.transformer_.transform(matrix)
+        return np.ascontiguousarray(features.toarray() if sp.issparse(features) else features, dtype=np.float32)
+
+    def _check_distinct_rows(self, matrix: Matrix) -> None:
+        n_distinct = count_distinct_rows(matrix, self.n_clusters)
+        if n_distinct < self.n_clusters:
+            raise ValueError(
+                f"The 'n_clusters' parameter of RDPClusterer must be at most the number of distinct rows. Got "
+                f"{self.n_clusters} for {n_distinct} distinct among {matrix.shape[0]} rows: pass a smaller number."
+            )
+
+
+def count_distinct_rows(matrix: Matrix, enough: int) -> int:
+    """Count the distinct rows of a matrix, up to `enough` of them.
+
+    Examples
+    --------
+    >>> count_distinct_rows(np.array([[1, 2], [1, 2], [3, 4]]), 10)
+    2
+    """
+    seen = set()
+    for number in range(matrix.shape[0]):
+        if sp.issparse(matrix):
+            here = slice(matrix.indptr[number], matrix.indptr[number + 1])
+            values, columns = matrix.data[here], matrix.indices[here]
+            seen.add((columns[values != 0].tobytes(), values[values != 0].tobytes()))
+        else:
+            seen.add((matrix[number] + 0).tobytes())  # plus zero: -0.0 is 0.0
+        if len(seen) == enough:
+            break
+    return len(seen)

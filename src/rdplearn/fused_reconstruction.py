@@ -1,0 +1,84 @@
+"""Training with the reconstruction loss on the compiled kernels: same result as `PlainReconstruction`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn import kernels, random_stream, reconstruction_kernels
+from rdplearn.decoder import Decoder, sample_size
+from rdplearn.fused_steps import LazyMomentum
+from rdplearn.random_mapping import Rows
+from rdplearn.representation import Losses, Representation, TrainingSettings
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+class FusedReconstruction:
+    """Train a representation and its decoder in place on `rows`, dense or CSR, a stretch of steps at a time."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        targets: Floats,
+        representation: Representation,
+        decoder: Decoder,
+        settings: TrainingSettings,
+        n_columns: int,
+        seed: int,
+    ) -> None:
+        self.rows, self.targets = rows, np.ascontiguousarray(targets)
+        self.settings, self.n_columns, self.seed = settings, n_columns, seed
+        self.target_scale = np.ones(len(targets), dtype=np.float32)
+        if settings.inner_product == "l1":
+            kernels.inverse_l1_norms(self.targets, self.target_scale)
+        self.parameters = (representation.weights, representation.bias, decoder.weights, decoder.bias)
+        self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
+        self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
+        self.lazy = LazyMomentum(rows, settings) if sp.issparse(rows) else None
+        self.decoder_last_used = np.full(rows.shape[1], -1, dtype=np.int64)
+        self.n_steps_taken = 0
+
+    def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
+        """Take `n_steps` steps on batches drawn from the rows `kept`."""
+        settings = self.settings
+        column_keys = random_stream.step_keys(self.seed, first_step, n_steps, random_stream.COLUMNS)
+        common = (
+            self.targets,
+            self.target_scale,
+            kept,
+            np.column_stack([random_stream.all_step_keys(self.seed, first_step, n_steps), column_keys]),
+            settings.batch_size,
+            self.parameters,
+            self.momenta,
+            self.n_columns,
+            (np.float32(settings.distance_weight), np.float32(settings.reconstruction_weight)),
+            settings.inner_product == "l1",
+            random_stream.drop_limit(settings.dropout),
+            self.rates,
+        )
+        if self.lazy is None:
+            distance, reconstruction = reconstruction_kernels.train_dense(self.rows, *common)
+        else:
+            distance, reconstruction = reconstruction_kernels.train_sparse(
+                *self.lazy.csr, self.lazy.n_used_most, sample_size(self.rows.shape[1]), self.lazy.last_used,
+                self.decoder_last_used, first_step, self.lazy.decay, *common,
+            )  # fmt: skip
+        self.n_steps_taken = first_step + n_steps
+        return Losses(distance, 0.0, reconstruction)
+
+    def finish(self) -> None:
+        """Let every row of W and of the decoder that was not used lately catch up with its momentum."""
+        if self.lazy is None:
+            return
+        learning_rate, momentum, _ = self.rates
+        weights, _, decoder, decoder_bias = self.parameters
+        last_step = self.n_steps_taken - 1
+        for parameter, momenta, last_used in (
+            (weights, self.momenta[0], self.lazy.last_used),
+            (decoder_bias[:, None], self.momenta[3][:, None], self.decoder_last_used.copy()),
+            (decoder, self.momenta[2], self.decoder_last_used),
+        ):
+            kernels.catch_up_all(parameter, momenta, last_used, last_step, learning_rate, momentum, self.lazy.decay)

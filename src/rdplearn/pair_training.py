@@ -1,0 +1,155 @@
+"""Learning features as the paper does: one partner a row, and a decoder if rows are to be reconstructed.
+
+The steps are those of the detector's engines without the novelty loss, or, with the reconstruction loss, those of
+`plain_reconstruction.py` and its compiled twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn.decoder import Decoder, draw_decoder, sample_size
+from rdplearn.plain_reconstruction import PlainReconstruction
+from rdplearn.random_mapping import Rows
+from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn.row_space import RowSpace, row_space
+from rdplearn.training import (
+    SECONDS_WORTH_COMPILING,
+    EngineName,
+    Steps,
+    choose_engine,
+    flops_per_step,
+    run_stretches,
+    start,
+    steps_at_a_time,
+    values_a_row,
+)
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass
+class Coder:
+    """φ, and the decoder that goes with it if rows are reconstructed."""
+
+    phi: Representation
+    decoder: Decoder | None
+
+
+def train_on_pairs(
+    rows: Rows,
+    targets: Floats,
+    n_components: int,
+    settings: TrainingSettings,
+    engine: EngineName,
+    rng: np.random.Generator,
+    after_stretch: Callable[[int], None],
+) -> tuple[Coder, list[dict[str, float]]]:
+    """Draw and train a representation, and its decoder if the reconstruction loss is on. Returns both and the losses.
+
+    rows : (n_rows, n_columns), prepared; targets : (n_rows, n_targets), η of the rows
+    """
+    drawn = draw_coder(rows.shape[1], n_components, settings, rng)
+    seed = int(rng.integers(2**63))
+    span = span_of(rows, drawn) if rotation_pays(rows, n_components, settings) else None
+    coder = drawn if span is None else enter(span, drawn)
+    inner_rows = rows if span is None else np.ascontiguousarray(span.rows[: rows.shape[0]])
+    steps = set_to_work(engine, inner_rows, targets, coder, settings, rows.shape[1], seed)
+    stretch = steps_at_a_time(flops_of_step(inner_rows, n_components, settings), settings.n_steps)
+    taken = run_stretches(steps, np.arange(rows.shape[0]), settings.n_steps, stretch, after_stretch)
+    records = [{"step": step, "distance_loss": losses.distance} for step, losses in taken]
+    if coder.decoder is not None:
+        for record, (_, losses) in zip(records, taken, strict=True):
+            record["reconstruction_loss"] = losses.reconstruction
+    return (coder if span is None else leave(span, drawn, coder)), records
+
+
+def draw_coder(n_columns: int, n_components: int, settings: TrainingSettings, rng: np.random.Generator) -> Coder:
+    """Draw φ, and a decoder if it is wanted."""
+    phi = draw_representation(n_columns, n_components, rng)
+    return Coder(phi, draw_decoder(n_columns, n_components, rng) if settings.reconstruction_weight > 0 else None)
+
+
+def set_to_work(
+    engine: EngineName,
+    rows: Rows,
+    targets: Floats,
+    coder: Coder,
+    settings: TrainingSettings,
+    n_columns: int,
+    seed: int,
+) -> Steps:
+    """Set an engine to work. n_columns : of the table, which `rows` may have fewer of after a rotation."""
+    if coder.decoder is None:
+        return start(engine, rows, targets, coder.phi, settings, seed)
+    if engine == "numpy":
+        return PlainReconstruction(rows, targets, coder.phi, coder.decoder, settings, n_columns, seed)
+    from rdplearn.fused_reconstruction import FusedReconstruction  # here, because importing Numba takes seconds
+
+    return FusedReconstruction(rows, targets, coder.phi, coder.decoder, settings, n_columns, seed)
+
+
+# tables with more columns than rows: see `row_space.py`. What the decoder starts from joins the span.
+
+
+def rotation_pays(rows: Rows, n_components: int, settings: TrainingSettings) -> bool:
+    """Tell whether finding the span takes less work than it saves."""
+    if sp.issparse(rows):
+        return False
+    n_spanned = rows.shape[0] + (n_components if settings.reconstruction_weight > 0 else 0)
+    saved_per_step = 1.0 - n_spanned / rows.shape[1]
+    work = 20.0 * n_spanned**2 * rows.shape[1]  # of the singular value decomposition, in double precision
+    return settings.n_steps * saved_per_step * flops_of_step(rows, n_components, settings) > work
+
+
+def span_of(rows: Floats, coder: Coder) -> RowSpace:
+    """Find the space in which all of training takes place."""
+    return row_space(rows if coder.decoder is None else np.vstack([rows, coder.decoder.weights.T]))
+
+
+def enter(span: RowSpace, drawn: Coder) -> Coder:
+    """Give the coordinates of all weights within the span."""
+    phi = Representation(span.enter(drawn.phi.weights), drawn.phi.bias)
+    if drawn.decoder is None:
+        return Coder(phi, None)
+    return Coder(phi, Decoder(span.enter(drawn.decoder.weights), span.basis.T @ drawn.decoder.bias))
+
+
+def leave(span: RowSpace, drawn: Coder, trained: Coder) -> Coder:
+    """Give the weights in the table's own columns, from their start there and their trained coordinates."""
+    phi = Representation(span.leave(drawn.phi.weights, trained.phi.weights), trained.phi.bias)
+    if drawn.decoder is None or trained.decoder is None:
+        return Coder(phi, None)
+    weights = span.leave(drawn.decoder.weights, trained.decoder.weights)
+    return Coder(phi, Decoder(weights, span.basis @ trained.decoder.bias))
+
+
+# how much work there is
+
+
+def flops_of_step(rows: Rows, n_components: int, settings: TrainingSettings) -> float:
+    """Operations of one step."""
+    flops = flops_per_step(values_a_row(rows), n_components, settings.batch_size)
+    if settings.reconstruction_weight > 0:
+        n_columns = rows.shape[1]
+        n_decoded = min(n_columns, sample_size(n_columns) + settings.batch_size * values_a_row(rows))
+        flops += 6.0 * settings.batch_size * n_components * n_decoded
+    return flops
+
+
+def choose_pair_engine(
+    engine: Literal["auto", "numba", "numpy"], rows: Rows, n_components: int, settings: TrainingSettings
+) -> EngineName:
+    """Take the plain formulas where they would finish before a compiler has even started."""
+    if engine != "auto" or settings.reconstruction_weight == 0:
+        return choose_engine(engine, settings.n_steps, rows, n_components, settings.batch_size)
+    seconds = 1e-3 + flops_of_step(rows, n_components, settings) / 5e9
+    if sp.issparse(rows):  # plain momentum moves all of both matrices at every step
+        seconds += 1e-8 * rows.shape[1] * n_components
+    return "numpy" if settings.n_steps * seconds < SECONDS_WORTH_COMPILING else "numba"

@@ -1,0 +1,90 @@
+"""Training with the reconstruction loss in plain NumPy: the oracle of `reconstruction_kernels.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn import losses, random_stream
+from rdplearn.decoder import Decoder, choose_columns, sample_size
+from rdplearn.plain_steps import PlainSteps, weighted_losses
+from rdplearn.random_mapping import Rows
+from rdplearn.representation import Losses, Representation, TrainingSettings
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+class PlainReconstruction:
+    """Train a representation and its decoder in place on `rows`, a stretch of steps at a time.
+
+    n_columns : that the reconstruction error is a mean over; more than `rows` has, if these were rotated
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        targets: Floats,
+        representation: Representation,
+        decoder: Decoder,
+        settings: TrainingSettings,
+        n_columns: int,
+        seed: int,
+    ) -> None:
+        self.distances = PlainSteps(rows, targets, representation, settings, seed)
+        self.rows, self.targets, self.phi, self.decoder = rows, targets, representation, decoder
+        self.settings, self.n_columns, self.seed = settings, n_columns, seed
+        self.parameters = (representation.weights, representation.bias, decoder.weights, decoder.bias)
+        self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
+
+    def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
+        """Take `n_steps` steps on batches drawn from the rows `kept`."""
+        row_keys, partner_keys, drop_keys = random_stream.all_step_keys(self.seed, first_step, n_steps).T
+        column_keys = random_stream.step_keys(self.seed, first_step, n_steps, random_stream.COLUMNS)
+        taken = [self.step(kept, *keys) for keys in zip(row_keys, partner_keys, drop_keys, column_keys, strict=True)]
+        distance, reconstruction = np.mean(taken, axis=0)
+        return Losses(float(distance), 0.0, float(reconstruction))
+
+    def step(
+        self, kept: Ints, row_key: np.uint32, partner_key: np.uint32, drop_key: np.uint32, column_key: np.uint32
+    ) -> tuple[float, float]:
+        """Draw a batch and columns, go forward, go backward, descend."""
+        settings, batch_size = self.settings, self.settings.batch_size
+        batch = kept[random_stream.below(random_stream.words(row_key, batch_size), len(kept))]
+        shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), batch_size - 1)[0])
+        rows = self.rows[batch]
+        phi, slopes = self.distances.forward(rows, drop_key)
+        distance, _, gradient = weighted_losses(phi, self.targets[batch], shift, settings)
+        columns, column_weights = self.chosen_columns(rows, column_key)
+        chosen_rows = rows[:, columns].toarray() if sp.issparse(rows) else rows
+        decoded = phi @ self.decoder.weights[columns].T + self.decoder.bias[columns]
+        reconstruction, pull = losses.reconstruction_loss(decoded, chosen_rows, column_weights, self.n_columns)
+        pull *= np.float32(settings.reconstruction_weight)
+        gradient += pull @ self.decoder.weights[columns]
+        gradient *= slopes
+        decoder_gradients = np.zeros_like(self.decoder.weights), np.zeros_like(self.decoder.bias)
+        decoder_gradients[0][columns] = pull.T @ phi
+        decoder_gradients[1][columns] = pull.sum(axis=0)
+        self.descend((np.asarray(rows.T @ gradient), gradient.sum(axis=0), *decoder_gradients))
+        return distance, reconstruction
+
+    def chosen_columns(self, rows: Rows, key: np.uint32) -> tuple[Ints, Floats]:
+        """Choose the columns whose reconstruction counts in this step, and how many each stands for."""
+        n_columns = rows.shape[1]
+        if not sp.issparse(rows):
+            return np.arange(n_columns), np.ones(n_columns, dtype=np.float32)
+        return choose_columns(np.unique(rows.indices).astype(np.int64), n_columns, sample_size(n_columns), key)
+
+    def descend(self, gradients: tuple[Floats, Floats, Floats, Floats]) -> None:
+        """Clip the gradient of all parameters together, then take a step with momentum."""
+        settings = self.settings
+        norm = np.sqrt(sum(float(np.vdot(gradient, gradient)) for gradient in gradients))
+        factor = np.float32(settings.max_grad_norm / norm if norm > settings.max_grad_norm else 1.0)
+        for parameter, momenta, gradient in zip(self.parameters, self.momenta, gradients, strict=True):
+            momenta *= np.float32(settings.momentum)
+            momenta += factor * gradient
+            parameter -= np.float32(settings.learning_rate) * momenta
+
+    def finish(self) -> None:
+        """Leave everything as it is: plain momentum owes nothing."""

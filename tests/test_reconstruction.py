@@ -1,0 +1,208 @@
+"""Training with the reconstruction loss: kernels against plain formulas, both against autograd, samples against all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rdplearn import decoder as decoders
+from rdplearn import losses, pair_training, random_stream
+from rdplearn.decoder import Decoder, choose_columns, draw_decoder
+from rdplearn.pair_training import Coder, set_to_work, train_on_pairs
+from rdplearn.plain_reconstruction import PlainReconstruction
+from rdplearn.random_mapping import draw_mapping
+from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from tests.conftest import assert_same_to_rounding
+
+N_ROWS, N_COLUMNS, N_UNITS = 200, 40, 12
+
+
+def settings(**changes) -> TrainingSettings:
+    defaults = {
+        "n_steps": 60,
+        "batch_size": 16,
+        "learning_rate": 0.1,
+        "momentum": 0.9,
+        "max_grad_norm": 0.1,
+        "dropout": 0.1,
+        "distance_weight": 1.0,
+        "novelty_weight": 0.0,
+        "inner_product": "l1",
+        "reconstruction_weight": 1.0,
+    }
+    return TrainingSettings(**{**defaults, **changes})
+
+
+def problem(*, sparse: bool, filled: float = 0.1, seed: int = 0):
+    """Rows, their targets, and a function that makes the same untrained coder again and again."""
+    rng = np.random.default_rng(seed)
+    rows = rng.random((N_ROWS, N_COLUMNS), dtype=np.float32)
+    rows[rng.random(rows.shape) > filled] = 0
+    table = sp.csr_array(rows) if sparse else rows
+    targets = draw_mapping("leaky", table, np.arange(N_ROWS), N_UNITS, rng)(table)
+    phi, decoder = draw_representation(N_COLUMNS, N_UNITS, rng), draw_decoder(N_COLUMNS, N_UNITS, rng)
+
+    def coder() -> Coder:
+        return Coder(
+            Representation(phi.weights.copy(), phi.bias.copy()), Decoder(decoder.weights.copy(), decoder.bias.copy())
+        )
+
+    return table, targets, coder
+
+
+def trained(engine, rows, targets, coder, how, cuts=(60,)):
+    steps = set_to_work(engine, rows, targets, coder, how, N_COLUMNS, 77)
+    taken, first_step = [], 0
+    for n_steps in cuts:
+        taken.append(steps.run(np.arange(N_ROWS), first_step, n_steps))
+        first_step += n_steps
+    steps.finish()
+    return coder, taken
+
+
+def assert_same_coder(ours: Coder, theirs: Coder, after_steps: int) -> None:
+    assert_same_to_rounding(ours.phi.weights, theirs.phi.weights, after_steps=after_steps)
+    assert_same_to_rounding(ours.phi.bias, theirs.phi.bias, after_steps=after_steps)
+    assert_same_to_rounding(ours.decoder.weights, theirs.decoder.weights, after_steps=after_steps)
+    assert_same_to_rounding(ours.decoder.bias, theirs.decoder.bias, after_steps=after_steps)
+
+
+VARIANTS = {
+    "both losses, L1": {},
+    "both losses, plain": {"inner_product": "plain", "distance_weight": 0.01},
+    "reconstruction alone": {"distance_weight": 0.0},
+    "no dropout": {"dropout": 0.0},
+    "no momentum": {"momentum": 0.0},
+    "never clipped": {"max_grad_norm": np.inf},
+    "uneven weights": {"distance_weight": 3.0, "reconstruction_weight": 0.2},
+    "smallest batch": {"batch_size": 2},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("kind", ["dense", "sparse", "sampled"])
+def test_kernels_agree_with_the_plain_formulas(variant, kind, monkeypatch):
+    if kind == "sampled":
+        monkeypatch.setattr(decoders, "EXACT_UP_TO", 5)
+        monkeypatch.setattr(decoders, "SAMPLED_COLUMNS", 4)
+    rows, targets, coder = problem(sparse=kind != "dense", filled=0.02 if kind == "sampled" else 0.3)
+    how = settings(**VARIANTS[variant])
+    plain, plain_losses = trained("numpy", rows, targets, coder(), how)
+    fused, fused_losses = trained("numba", rows, targets, coder(), how)
+    assert_same_coder(fused, plain, after_steps=60)
+    assert fused_losses[0].distance == pytest.approx(plain_losses[0].distance, rel=1e-3, abs=1e-7)
+    assert fused_losses[0].reconstruction == pytest.approx(plain_losses[0].reconstruction, rel=1e-3)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_the_result_does_not_depend_on_how_the_work_is_cut(engine, sparse):
+    rows, targets, coder = problem(sparse=sparse, filled=0.02)
+    whole, _ = trained(engine, rows, targets, coder(), settings())
+    parts, _ = trained(engine, rows, targets, coder(), settings(), cuts=(7, 50, 3))
+    assert_same_coder(parts, whole, after_steps=60)
+
+
+def test_plain_formulas_agree_with_autograd_over_many_steps():
+    torch = pytest.importorskip("torch", reason="the autograd reference needs PyTorch")
+    from benchmarks.autograd_coder import AutogradCoder
+
+    rng = np.random.default_rng(0)
+    rows, _, coder = problem(sparse=False, filled=0.5)
+    mapping = draw_mapping("leaky", rows, np.arange(N_ROWS), N_UNITS, rng)
+    how = settings(dropout=0.0, n_steps=100)
+    start = coder()
+    theirs = AutogradCoder(start.phi, mapping.weights, start.decoder, dropout=0.0)
+    table = torch.from_numpy(rows)
+    for row_key, partner_key, _ in random_stream.all_step_keys(77, 0, how.n_steps):
+        batch = random_stream.below(random_stream.words(row_key, how.batch_size), N_ROWS)
+        shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), how.batch_size - 1)[0])
+        theirs.step(table[batch], table[batch[losses.partners(how.batch_size, shift)]])
+    ours, _ = trained("numpy", rows, mapping(rows), coder(), how, cuts=(100,))
+    assert_same_coder(ours, theirs.coder(), after_steps=100)
+
+
+def test_learning_happens_and_the_decoder_decodes():
+    rng = np.random.default_rng(3)
+    rows = (rng.random((N_ROWS, 3)) @ rng.random((3, N_COLUMNS))).astype(np.float32)
+    targets = draw_mapping("leaky", rows, np.arange(N_ROWS), N_UNITS, rng)(rows)
+    how = settings(n_steps=3000, max_grad_norm=1.0, dropout=0.0)
+    coder, records = train_on_pairs(rows, targets, N_UNITS, how, "numba", rng, lambda n: None)
+    assert records[-1]["reconstruction_loss"] < 0.05 * records[0]["reconstruction_loss"]
+    error = np.mean((coder.decoder(coder.phi(rows)) - rows) ** 2)
+    assert error < 0.1 * rows.var(axis=0).mean()
+
+
+@pytest.mark.parametrize("reconstruction_weight", [0.0, 1.0])
+def test_the_rotation_is_the_same_algorithm(reconstruction_weight, monkeypatch):
+    """More columns than rows and units together: trained in their span, or in all columns."""
+    rng = np.random.default_rng(0)
+    rows = rng.random((20, 60), dtype=np.float32)
+    targets = draw_mapping("leaky", rows, np.arange(20), 8, rng)(rows)
+    how = settings(n_steps=100, reconstruction_weight=reconstruction_weight)
+    results = []
+    for pays in (True, False):
+        monkeypatch.setattr(pair_training, "rotation_pays", lambda *_, pays=pays: pays)
+        coder, _ = train_on_pairs(rows, targets, 8, how, "numpy", np.random.default_rng(1), lambda n: None)
+        results.append(coder)
+    assert_same_to_rounding(results[0].phi.weights, results[1].phi.weights, after_steps=1000)
+    if reconstruction_weight:
+        assert_same_to_rounding(results[0].decoder.weights, results[1].decoder.weights, after_steps=1000)
+        assert_same_to_rounding(results[0].decoder.bias, results[1].decoder.bias, after_steps=1000)
+
+
+# reconstruction sampling
+
+
+def test_a_sample_holds_the_used_columns_and_distinct_others():
+    used = np.array([3, 50, 7])
+    for key in np.arange(50, dtype=np.uint32):
+        columns, weights = choose_columns(used, 100, 10, key)
+        assert columns[:3].tolist() == used.tolist()
+        assert len(set(columns.tolist())) == 13
+        assert weights.sum() == pytest.approx(100)
+
+
+def test_few_other_columns_are_all_taken():
+    columns, weights = choose_columns(np.array([1]), 9, 4, np.uint32(0))
+    assert sorted(columns) == list(range(9))
+    assert np.all(weights == 1)
+
+
+def test_sampled_loss_and_gradient_are_unbiased():
+    """Their mean over many samples of columns is the loss and the gradient over all columns."""
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((5, 60)) < 0.1, rng.random((5, 60)), 0.0)
+    phi, decoder = rng.normal(size=(5, 4)), rng.normal(size=(60, 4))
+    decoded = phi @ decoder.T
+    exact, exact_pull = losses.reconstruction_loss(decoded, dense, np.ones(60), 60)
+    used = np.flatnonzero(dense.any(axis=0))
+    values, gradients = [], []
+    for key in random_stream.words(np.uint32(9), 4000):
+        columns, weights = choose_columns(used, 60, 8, key)
+        value, pull = losses.reconstruction_loss(decoded[:, columns], dense[:, columns], weights, 60)
+        values.append(value)
+        gradients.append(pull @ decoder[columns])
+    exact_gradient = exact_pull @ decoder
+    error = np.std(gradients, axis=0) / np.sqrt(len(gradients))
+    assert abs(np.mean(values) - exact) < 4 * np.std(values) / np.sqrt(len(values))
+    assert np.all(np.abs(np.mean(gradients, axis=0) - exact_gradient) < 5 * error)
+
+
+def test_on_narrow_rows_nothing_is_sampled():
+    rows, targets, coder = problem(sparse=True)
+    dense = rows.toarray()
+    exact, _ = trained("numpy", dense, targets, coder(), settings())
+    for engine in ("numpy", "numba"):
+        ours, _ = trained(engine, rows, targets, coder(), settings())
+        assert_same_coder(ours, exact, after_steps=60)
+
+
+def test_plain_steps_choose_every_column_of_dense_rows():
+    rows, targets, coder = problem(sparse=False)
+    start = coder()
+    steps = PlainReconstruction(rows, targets, start.phi, start.decoder, settings(), N_COLUMNS, 0)
+    columns, weights = steps.chosen_columns(rows[:4], np.uint32(0))
+    assert len(columns) == N_COLUMNS
+    assert np.all(weights == 1)
