@@ -46,8 +46,8 @@ def detect(
     >>> people = pd.DataFrame({"age": rng.integers(20, 70, 300), "city": rng.choice(["Oslo", "Rome"], 300)})
     >>> people.loc[17, "age"] = 250
     >>> found = rdplearn.detect(people, n_members=3, n_rounds=2, n_steps=100, random_state=0)
-    >>> found["anomaly_score"].idxmax(), found.columns.tolist()
-    (np.int64(17), ['age', 'city', 'anomaly_score', 'anomalous'])
+    >>> int(found["anomaly_score"].idxmax()), found.columns.tolist()
+    (17, ['age', 'city', 'anomaly_score', 'anomalous'])
     """
     opened = open_table(table)
     taken = sorted({SCORE, REPORTED} & set(opened.column_names))

@@ -35,7 +35,9 @@ class TalkOptions:
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function that takes `talk: TalkOptions` and perhaps further groups of options."""
     parameters = inspect.signature(function, eval_str=True).parameters.values()
-    groups = {parameter.name: parameter.annotation for parameter in parameters if is_dataclass(parameter.annotation)}
+    groups: dict[str, Any] = {
+        parameter.name: parameter.annotation for parameter in parameters if is_dataclass(parameter.annotation)
+    }
     spread = [parameter for parameter in parameters if parameter.name not in groups]
     for group in groups.values():
         spread += [_parameter_of(group, field) for field in fields(group)]
