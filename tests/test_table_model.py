@@ -29,16 +29,6 @@ def people(n_rows: int = 200) -> pd.DataFrame:
     return frame
 
 
-@pytest.fixture
-def quick(monkeypatch) -> None:
-    """`detect` with a small ensemble; its other parameters as they come."""
-
-    def small(**parameters: object) -> RDPDetector:
-        return RDPDetector(**{**SMALL, **parameters})
-
-    monkeypatch.setattr("rdplearn.frame_scores.RDPDetector", small)
-
-
 def test_a_small_table_is_used_whole():
     frame = people()
     encoder = TableEncoder(ignore=["name"])
@@ -93,11 +83,10 @@ def test_batches_of_rows_come_with_their_results_and_can_be_passed_over(monkeypa
     assert len(rest) == 2
 
 
-@pytest.mark.usefixtures("quick")
 def test_detect_keeps_the_pandas_index_and_columns():
     frame = people()
     before = frame.copy()
-    found = rdplearn.detect(frame, ignore=["name"], random_state=0)
+    found = rdplearn.detect(frame, ignore=["name"], **SMALL)
     assert isinstance(found, pd.DataFrame)
     pd.testing.assert_frame_equal(found[["age", "city", "name"]], before)
     pd.testing.assert_frame_equal(frame, before)
@@ -106,7 +95,6 @@ def test_detect_keeps_the_pandas_index_and_columns():
     assert found.columns.tolist() == ["age", "city", "name", "anomaly_score", "anomalous"]
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("kind", ["polars", "arrow", "path", "array"])
 def test_detect_returns_the_type_that_came_in(kind: str, tmp_path: Path):
     frame = people().drop(columns="name")
@@ -117,26 +105,24 @@ def test_detect_returns_the_type_that_came_in(kind: str, tmp_path: Path):
         "path": (tmp_path / "people.csv", pa.Table),
         "array": (frame[["age", "age"]].to_numpy(), pa.Table),
     }[kind]
-    found = rdplearn.detect(table, random_state=0)
+    found = rdplearn.detect(table, **SMALL)
     assert isinstance(found, returned)
     assert int(np.argmax(np.asarray(found["anomaly_score"]))) == 17
     assert len(found) == 200
 
 
-@pytest.mark.usefixtures("quick")
 def test_detect_gives_the_same_scores_for_every_kind_of_frame():
     frame = people().drop(columns="name")
-    from_pandas = rdplearn.detect(frame, random_state=0)["anomaly_score"].to_numpy()
-    from_polars = rdplearn.detect(pl.from_pandas(frame), random_state=0)["anomaly_score"].to_numpy()
+    from_pandas = rdplearn.detect(frame, **SMALL)["anomaly_score"].to_numpy()
+    from_polars = rdplearn.detect(pl.from_pandas(frame), **SMALL)["anomaly_score"].to_numpy()
     np.testing.assert_array_equal(from_pandas, from_polars)
 
 
-@pytest.mark.usefixtures("quick")
 def test_an_ignored_column_changes_nothing():
     frame = people()
-    scores = rdplearn.detect(frame, ignore=["name"], random_state=0)["anomaly_score"]
+    scores = rdplearn.detect(frame, ignore=["name"], **SMALL)["anomaly_score"]
     frame["name"] = "other"
-    np.testing.assert_array_equal(rdplearn.detect(frame, ignore=["name"], random_state=0)["anomaly_score"], scores)
+    np.testing.assert_array_equal(rdplearn.detect(frame, ignore=["name"], **SMALL)["anomaly_score"], scores)
 
 
 def test_columns_of_ours_are_not_overwritten():

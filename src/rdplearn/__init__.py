@@ -6,6 +6,8 @@ Names are imported when first used, so that ``import rdplearn`` and ``rdplearn -
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rdplearn.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from rdplearn.clusterer import RDPClusterer as RDPClusterer
     from rdplearn.detector import RDPDetector as RDPDetector
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from rdplearn.table import TableEncoder as TableEncoder
     from rdplearn.table_model import TableModel as TableModel
     from rdplearn.transformer import RDPTransformer as RDPTransformer
-
-__version__ = "0.1.0"
 
 _HOME = {
     "ModelFileError": "rdplearn.errors",

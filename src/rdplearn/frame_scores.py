@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 import numpy.typing as npt
 
 from rdplearn.detector import RDPDetector
@@ -22,10 +21,7 @@ def detect(
     *,
     ignore: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
-    contamination: float | Literal["auto"] = "auto",
-    false_alarm_rate: float | None = None,
-    random_state: int | np.random.RandomState | None = None,
-    n_jobs: int | None = None,
+    **parameters: Any,
 ) -> Any:
     """Find the rows of a table that are unlike the rest: fit and score in one go.
 
@@ -34,14 +30,14 @@ def detect(
     table : path, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
-    contamination, false_alarm_rate, random_state, n_jobs : as in `RDPDetector`
+    parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``
 
     Returns
     -------
     frame of the type that came in, an Arrow table for paths and arrays
         All columns and the index of the table, and two more: ``anomaly_score``, the higher the less normal, and
-        ``anomalous``, whether the row is beyond the threshold. For a table that does not fit into memory, or other
-        parameters, use `TableModel`.
+        ``anomalous``, whether the row is beyond the threshold. For a table that does not fit into memory, use
+        `TableModel`.
 
     Examples
     --------
@@ -49,9 +45,9 @@ def detect(
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame({"age": rng.integers(20, 70, 300), "city": rng.choice(["Oslo", "Rome"], 300)})
     >>> people.loc[17, "age"] = 250
-    >>> found = rdplearn.detect(people, random_state=0)
-    >>> found["anomaly_score"].idxmax(), found.columns.tolist()
-    (np.int64(17), ['age', 'city', 'anomaly_score', 'anomalous'])
+    >>> found = rdplearn.detect(people, n_members=3, n_rounds=2, n_steps=100, random_state=0)
+    >>> int(found["anomaly_score"].idxmax()), found.columns.tolist()
+    (17, ['age', 'city', 'anomaly_score', 'anomalous'])
     """
     opened = open_table(table)
     taken = sorted({SCORE, REPORTED} & set(opened.column_names))
@@ -59,9 +55,7 @@ def detect(
         raise TableError(
             f"Column {taken[0]!r} is in the table already. Rename or drop it before 'detect' adds its own."
         )
-    detector = RDPDetector(
-        contamination=contamination, false_alarm_rate=false_alarm_rate, random_state=random_state, n_jobs=n_jobs
-    )
+    detector = RDPDetector(**parameters)
     model = TableModel(detector, TableEncoder(ignore=ignore, kinds=kinds)).fit(opened)
     scores = -model.score_samples(opened)
     return beside(table, opened, {SCORE: scores, REPORTED: scores > -detector.offset_})

@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn import __version__
 from rdplearn.errors import ModelFileError
 from rdplearn.plain_values import as_mapping, require
+from rdplearn.version import __version__
 from rdplearn.whole_files import written_whole
 
 Arrays = dict[str, npt.NDArray[Any]]

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from rdplearn import __version__
 from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
 from rdplearn.cli.score import score
+from rdplearn.version import __version__
 
 app = typer.Typer(
     name="rdplearn",

@@ -13,7 +13,6 @@ from typing import Any
 
 import typer
 
-from rdplearn import __version__
 from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.printing import counted_rows, print_rows
 from rdplearn.errors import TableError
@@ -22,6 +21,7 @@ from rdplearn.result_formats import CsvRows, format_of
 from rdplearn.scored_rows import Evaluation, ScoredRows, TopRows, check_carried, read_labels, scored_rows
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
+from rdplearn.version import __version__
 from rdplearn.whole_files import checked_target
 
 MOST_SHOWN_COLUMNS = 6
