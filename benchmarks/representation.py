@@ -67,7 +67,7 @@ def representation() -> list[dict[str, object]]:
             theirs.train(dense, n_steps, BATCH_SIZE)
 
         with one_blas_thread():
-            seconds = best_times({"ours": ours, "torch": torch_steps}, n_turns=3, clock=time.thread_time)
+            seconds = best_times({"ours": ours, "torch": torch_steps}, n_turns=2, clock=time.thread_time)
         per_step = {"ours": seconds["ours"] / n_ours, "torch": seconds["torch"] / n_theirs}
         results.append(
             {

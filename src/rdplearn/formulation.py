@@ -78,20 +78,21 @@ def choose_formulation(
 
     Examples
     --------
-    >>> open = {"scaling": "auto", "mapping": "auto", "bandwidth": None, "inner_product": "auto", "n_components": None}
-    >>> chosen = choose_formulation(np.eye(20), pairs="all", **open)
+    >>> left = {"scaling": "auto", "mapping": "auto", "bandwidth": None, "inner_product": "auto", "n_components": None}
+    >>> chosen = choose_formulation(np.eye(20), pairs="all", **left)
     >>> chosen.mapping, chosen.n_components
     ('linear', 32)
     """
     mostly_zero = matrix.shape[1] >= FEW_COLUMNS and is_mostly_zero(matrix)
-    if mapping == "auto":
+    if isinstance(mapping, str) and mapping == "auto":
         mapping = "leaky" if pairs == "one" else "linear" if mostly_zero else "fourier"
     view = fit_view(matrix, pairs, scaling, mostly_zero=mostly_zero)
     unit_rows = isinstance(view, WeightedUnitRows) or (isinstance(view, CentredRows) and view.unit)
     if bandwidth is None and unit_rows:
         bandwidth = UNIT_BANDWIDTH
-    is_linear = pairs == "all" and isinstance(mapping, str) and mapping in LINEAR_MAPPINGS
-    unit_in_loss = pairs == "all" and inner_product in ("unit", *(["auto"] if mapping == "fourier" else []))
+    name = mapping if isinstance(mapping, str) else None
+    is_linear = pairs == "all" and name in LINEAR_MAPPINGS
+    unit_in_loss = pairs == "all" and (inner_product == "unit" or (inner_product == "auto" and name == "fourier"))
     return Formulation(
         view=view,
         mapping=mapping,
