@@ -15,7 +15,7 @@ demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
 
 test: $(VENV)/ready-for-tests
-	$(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: lint test
 

@@ -22,7 +22,7 @@ def test_the_demo_prints_the_top_rows_and_writes_all_scores(tmp_path):
     )
     assert len([line for line in done.stdout.splitlines() if line.endswith(("malignant", "benign"))]) == 5
     assert "AUC-ROC" in done.stdout
-    assert "members 30/30" in done.stderr
+    assert done.stderr == ""  # progress is for terminals
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert len(rows) == 379
     assert roc_auc_score([int(r["malignant"]) for r in rows], [float(r["score"]) for r in rows]) > 0.9
@@ -36,7 +36,7 @@ def test_a_folder_that_is_not_there_is_one_line_on_stderr(tmp_path, monkeypatch,
     assert ending.value.code == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("rdplearn: --output must lie in a folder that exists. Got ")
+    assert err.startswith(f"rdplearn: There is no folder '{tmp_path / 'nowhere'}' to write 'scores.csv' in. Create it")
     assert err.count("\n") == 1
 
 

@@ -58,7 +58,7 @@ def choose_columns(used: Ints, n_columns: int, n_sampled: int, key: np.uint32) -
     Examples
     --------
     >>> columns, weights = choose_columns(np.array([7, 2]), 12, 3, np.uint32(5))
-    >>> len(set(columns.tolist())), weights.round(2).tolist()
+    >>> len(set(columns.tolist())), [round(float(weight), 2) for weight in weights]
     (5, [1.0, 1.0, 3.33, 3.33, 3.33])
     """
     taken = np.zeros(n_columns, dtype=bool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -237,7 +238,13 @@ def test_a_reader_that_has_seen_enough_is_no_fault(table: Path, model: Path):
 
 
 def test_shell_completion_is_there():
+    # a test has no shell around it that could be recognised
+    told = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "rdplearn.cli", "--show-completion", "bash"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "rdplearn.cli", "--show-completion", "bash"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=told,
     )
     assert "complete" in done.stdout
