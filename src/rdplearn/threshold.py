@@ -3,13 +3,13 @@
 Three ways to say it: as a share of all rows (`contamination=0.02`), as a share of the *normal* rows
 (`false_alarm_rate=0.01`), or not at all (`"auto"`).
 
-A false-alarm rate is calibrated on rows that the scoring members have not seen, for a row that a member was trained
-on looks more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we
-want to count. Leaving out what boosting dropped does not help: it drops a fixed share, most of it normal, and a line
-drawn on the survivors alone reported 11 to 30 % of normal rows where 1 % was asked for. Instead the tail of the
-normal rows is continued from below: their log scores are taken to fall off no slower, beyond the 85 % point, than the
-slowest exponential that they show under it. The line is the lower one of this tail's quantile and that of all rows.
-So without anomalies the rate is exact, and a group of up to 15 % anomalies does not push the line up out of reach.
+A false-alarm rate is calibrated on rows that the scoring members have not seen, for a row that a member was trained on
+looks more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want
+to count. Leaving out what boosting dropped does not help: it drops a fixed share, most of it normal, and a line drawn
+on the survivors alone reports many times the share asked for. Instead the tail of the normal rows is continued from
+below: their log scores are taken to fall off no slower, beyond the 85 % point, than the slowest exponential that they
+show under it. The line is the lower one of this tail's quantile and that of all rows. So without anomalies the rate is
+met, and a group of up to 15 % anomalies does not push the line up out of reach.
 """
 
 from __future__ import annotations
