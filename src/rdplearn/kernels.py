@@ -153,6 +153,20 @@ def finish_gradient(gradient, phi, slopes, phi_scale, products, errors, shift, w
 
 
 @jit
+def batch_room(batch_size, n_targets):
+    """Room for the indices of a batch's rows, their targets, and 1 / L1 norm of these."""
+    targets = np.empty((batch_size, n_targets), np.float32)
+    return np.empty(batch_size, np.int64), targets, np.empty(batch_size, np.float32)
+
+
+@jit
+def phi_room(batch_size, n_units):
+    """Room for φ of a batch, the slopes of its activation, and a gradient."""
+    phi = np.empty((batch_size, n_units), np.float32)
+    return phi, np.empty_like(phi), np.empty_like(phi)
+
+
+@jit
 def pair_scratch(batch_size):
     """Room for 1 / L1 norm of φ, the inner products of pairs, and their errors."""
     zeros = np.zeros(batch_size, np.float32)
@@ -233,13 +247,9 @@ def train_dense(
     weight_momenta, bias_momenta = momenta
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
-    batch = np.empty(batch_size, np.int64)
     batch_rows = np.empty((batch_size, n_columns), np.float32)
-    batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
-    batch_scale = np.empty(batch_size, np.float32)
-    phi = np.empty((batch_size, n_units), np.float32)
-    slopes = np.empty_like(phi)
-    gradient = np.empty_like(phi)
+    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    phi, slopes, gradient = phi_room(batch_size, n_units)
     scratch = pair_scratch(batch_size)
     weight_gradient = np.empty_like(weights)
     bias_gradient = np.empty_like(bias)
@@ -370,12 +380,8 @@ def train_sparse(
     weight_momenta, bias_momenta = momenta
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
-    batch = np.empty(batch_size, np.int64)
-    batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
-    batch_scale = np.empty(batch_size, np.float32)
-    phi = np.empty((batch_size, n_units), np.float32)
-    slopes = np.empty_like(phi)
-    gradient = np.empty_like(phi)
+    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    phi, slopes, gradient = phi_room(batch_size, n_units)
     scratch = pair_scratch(batch_size)
     slot_of = np.full(n_columns, -1, np.int64)
     columns = np.empty(n_used_most, np.int64)

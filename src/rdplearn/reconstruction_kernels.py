@@ -12,6 +12,7 @@ import numpy as np
 from rdplearn.kernels import (
     GOLDEN,
     activate,
+    batch_room,
     catch_up,
     clip_factor,
     columns_in_use,
@@ -26,6 +27,7 @@ from rdplearn.kernels import (
     jit,
     pair_errors,
     pair_scratch,
+    phi_room,
     project_sparse,
     scramble,
     sparse_weight_gradient,
@@ -90,12 +92,9 @@ def train_dense(
     learning_rate, momentum, max_norm = rates
     distance_weight, reconstruction_weight = loss_weights
     n_columns, n_units = weights.shape
-    batch = np.empty(batch_size, np.int64)
     batch_rows = np.empty((batch_size, n_columns), np.float32)
-    batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
-    batch_scale = np.empty(batch_size, np.float32)
-    phi = np.empty((batch_size, n_units), np.float32)
-    slopes, gradient = np.empty_like(phi), np.empty_like(phi)
+    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    phi, slopes, gradient = phi_room(batch_size, n_units)
     pull = np.empty((batch_size, n_columns), np.float32)
     all_columns = np.ones(n_columns, np.float32)
     scratch = pair_scratch(batch_size)
@@ -201,11 +200,8 @@ def train_sparse(
     distance_weight, reconstruction_weight = loss_weights
     n_columns, n_units = weights.shape
     n_most = min(n_columns, n_used_most + 2 * n_sampled)
-    batch = np.empty(batch_size, np.int64)
-    batch_targets = np.empty((batch_size, targets.shape[1]), np.float32)
-    batch_scale = np.empty(batch_size, np.float32)
-    phi = np.empty((batch_size, n_units), np.float32)
-    slopes, gradient = np.empty_like(phi), np.empty_like(phi)
+    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    phi, slopes, gradient = phi_room(batch_size, n_units)
     scratch = pair_scratch(batch_size)
     slot_of = np.full(n_columns, -1, np.int64)
     columns = np.empty(n_most, np.int64)
