@@ -22,7 +22,7 @@ def settings(**changes) -> BoostingSettings:
         "filter_fraction": 0.1,
         "mapping": "leaky",
         "bandwidth": None,
-        "keep_rounds": False,
+        "n_rounds_kept": 1,
         "engine": "numpy",
     }
     return BoostingSettings(**{**defaults, **changes})
@@ -52,14 +52,14 @@ def test_each_round_drops_its_share():
 
 
 def test_each_round_draws_a_new_mapping_and_a_new_representation():
-    rounds = run(ROWS, settings(keep_rounds=True)).rounds
+    rounds = run(ROWS, settings(n_rounds_kept=3)).rounds
     assert len(rounds) == 3
     assert not np.allclose(rounds[0].mapping.weights, rounds[1].mapping.weights)
     assert not np.allclose(rounds[0].representation.weights, rounds[1].representation.weights)
 
 
 def test_only_the_last_round_is_kept_by_default():
-    last, every = run(ROWS, settings()).rounds, run(ROWS, settings(keep_rounds=True)).rounds
+    last, every = run(ROWS, settings()).rounds, run(ROWS, settings(n_rounds_kept=3)).rounds
     assert len(last) == 1
     assert np.array_equal(last[0].representation.weights, every[-1].representation.weights)
 
@@ -72,7 +72,7 @@ def test_rows_drawn_twice_count_twice():
 def test_boosting_drops_the_planted_rows_first():
     rows = ROWS.copy()
     rows[:10] = 5.0
-    kept = run(rows, settings(keep_rounds=True, novelty_weight=0.0))
+    kept = run(rows, settings(n_rounds_kept=3, novelty_weight=0.0))
     assert kept.rounds[-1].references.shape == (400, 8)
     # far rows are not among the references: boosting has dropped them
     far = kept.rounds[-1].representation(rows[:1])

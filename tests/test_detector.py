@@ -203,6 +203,15 @@ def test_the_scores_of_every_round_can_be_had(table):
         fitted(table).round_scores(table)
 
 
+def test_the_last_rounds_that_score_are_averaged(table):
+    detector = fitted(table, keep_rounds=True, n_rounds=3, score_rounds=2)
+    last_two = detector.round_scores(table)[:, -2:].mean(axis=1)
+    np.testing.assert_allclose(detector.score_samples(table), last_two, rtol=1e-5)
+    alike = fitted(table, n_rounds=3, score_rounds=2)
+    assert len(alike.ensembles_) == 2
+    np.testing.assert_array_equal(alike.score_samples(table), detector.score_samples(table))
+
+
 def test_history_has_a_record_of_every_member_and_round(table):
     history = pd.DataFrame(fitted(table).history_)
     assert set(zip(history.member, history["round"], strict=True)) == {(m, r) for m in range(3) for r in range(2)}

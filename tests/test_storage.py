@@ -36,6 +36,7 @@ MIXED = pa.table(
 KINDS = {
     "the paper's": {},
     "all rounds": {"keep_rounds": True},
+    "two rounds": {"n_rounds": 2, "score_rounds": 2},
     "no scaling": {"scaling": None},
     "linear": {"mapping": "linear"},
     "sparse": {"mapping": "sparse"},

@@ -2,7 +2,7 @@
 
 Anomalies among the training rows teach a member to expect them. Each round draws a new random mapping, trains a new
 representation on the rows kept so far and drops the share `filter_fraction` of them that scores highest, so that later
-rounds learn from cleaner rows. The last round's member does the scoring.
+rounds learn from cleaner rows. The members of the last rounds do the scoring.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class BoostingSettings:
     filter_fraction: float
     mapping: str | Callable[[Rows], Any] | object
     bandwidth: float | None
-    keep_rounds: bool
+    n_rounds_kept: int
     engine: EngineName
 
 
@@ -51,7 +51,7 @@ class BoostingSettings:
 class BoostedMember:
     """A member after boosting.
 
-    rounds : the trained member of the last round, or of every round if they are to be kept
+    rounds : the trained members of the last rounds, as many as are to be kept
     history : losses of every stretch of every round
     """
 
@@ -87,7 +87,7 @@ def boost(
         trained, records = train_in_span(span, rows, targets, kept, settings, rng, lambda n: watch.advance(number, n))
         judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
         kept, cut = drop_highest(kept, score(judge, rows, targets)[kept], settings.filter_fraction)
-        member.rounds = [*member.rounds, judge] if settings.keep_rounds else [judge]
+        member.rounds = [*member.rounds, judge][-settings.n_rounds_kept :]
         labels = {"member": number, "round": number_of_round, "n_kept": len(kept), "cut": cut}
         member.history += [{**labels, **record} for record in records]
     return member

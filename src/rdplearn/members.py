@@ -47,7 +47,7 @@ class Sampling:
 class TrainedMembers:
     """What came out of training.
 
-    ensembles : one for the last round, or one for every round if they were to be kept
+    ensembles : one for each of the last rounds that were to be kept
     rows_of_member : the rows of the table that each member has seen
     """
 

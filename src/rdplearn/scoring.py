@@ -151,14 +151,23 @@ def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
 
 
 def score_rows(
-    matrix: Matrix, view: Callable[[Matrix], Rows], ensemble: Ensemble, n_jobs: int | None, *, by_member: bool = False
+    matrix: Matrix,
+    view: Callable[[Matrix], Rows],
+    ensembles: list[Ensemble],
+    n_jobs: int | None,
+    *,
+    by_member: bool = False,
 ) -> Doubles:
-    """Anomaly score of every row, a block at a time, blocks spread over threads: (n_rows,), or (n_rows, n_members)."""
-    score = ensemble.scorer(matrix.shape[0])
+    """Anomaly score of every row, a block at a time, blocks spread over threads: (n_rows,), or (n_rows, n_members).
+
+    ensembles : of one or several rounds, which are averaged
+    """
+    scorers = [ensemble.scorer(matrix.shape[0]) for ensemble in ensembles]
 
     def score_stretch(stretch: slice) -> Floats:
         rows = view(matrix[stretch])
-        scores = np.concatenate([score(rows[block]) for block in row_blocks(rows.shape[0], BLOCK)])
+        blocks = list(row_blocks(rows.shape[0], BLOCK))
+        scores = np.mean([np.concatenate([score(rows[block]) for block in blocks]) for score in scorers], axis=0)
         return scores if by_member else scores.mean(axis=1)
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.

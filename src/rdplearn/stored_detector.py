@@ -35,7 +35,7 @@ class StoredDetector:
     """The part of the header that describes a detector.
 
     all_constant : of the min-max scaling; None if columns are taken as they are
-    n_ensembles : one, or one for each round
+    n_ensembles : one for each round that scores, or for each round
     activation : of the random mapping after its projection; None for the original space
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
@@ -83,7 +83,10 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
 def layout(description: Any, n_arrays: int) -> Layout:
     """The types and shapes of the arrays that a detector of this description has."""
     stored, detector = _read(description)
-    if stored.n_ensembles not in (1, detector.n_rounds) or stored.n_ensembles > n_arrays:
+    if (
+        stored.n_ensembles not in (min(detector.score_rounds, detector.n_rounds), detector.n_rounds)
+        or stored.n_ensembles > n_arrays
+    ):
         raise ModelFileError(f"{OWNER} has an impossible 'n_ensembles': {stored.n_ensembles}.")
     width = detector.n_members * detector.n_components
     wanted: Layout = {"history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS)))}
