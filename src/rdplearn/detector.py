@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,8 +14,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn.attribution import attribute
+from rdplearn.background import learn_background
 from rdplearn.boosting import BoostingSettings
 from rdplearn.errors import RDPWarning
+from rdplearn.explanation import Explanation, column_groups, grouped_values, typical_ranges
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.members import Sampling, train_members
 from rdplearn.random_mapping import MAPPING_NAMES
@@ -111,6 +115,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ensembles_ : list of Ensemble
         The members side by side, of the last `score_rounds` rounds, or of every round with `keep_rounds`.
     view_ : the fitted scaling of the columns.
+    background_ : Background
+        Typical rows that `explain` holds others against.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, when the table had names
 
@@ -247,6 +253,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         )
         self.ensembles_, self.history_ = trained.ensembles, trained.history
         self.offset_ = -self._choose_threshold(matrix, sampling, trained.rows_of_member, seed)
+        self.background_ = learn_background(matrix, self._anomaly_scores, seed)
         return self
 
     def score_samples(self, X: Any) -> Doubles:
@@ -255,7 +262,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
         (and over the last `score_rounds` rounds).
         """
-        return -score_rows(self._new_rows(X), self.view_, self._scoring_ensembles(), self.n_jobs)
+        return -self._anomaly_scores(self._new_rows(X))
 
     def decision_function(self, X: Any) -> Doubles:
         """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
@@ -279,6 +286,52 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             )
         matrix = self._new_rows(X)
         return -np.stack([score_rows(matrix, self.view_, [e], self.n_jobs) for e in self.ensembles_], axis=1)
+
+    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
+        """Which columns made each row as anomalous as it is; see `rdplearn.attribution`.
+
+        Costs less than scoring a row for each column. Contributions depend on the row and the fitted detector alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        groups : mapping from names to places of columns, optional
+            Columns that are explained as one, such as those of a one-hot encoding; each column in one group. A
+            `TableModel` does this by itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[7, 3] = 9.0
+        >>> detector = RDPDetector(n_members=3, n_rounds=2, n_steps=200, random_state=0).fit(table)
+        >>> explanation = detector.explain(table[7:8])
+        >>> explanation.columns_of(0)[0]["column"]
+        'x3'
+        >>> left = explanation.contributions.sum(axis=1) - (explanation.anomaly_scores - explanation.baseline)
+        >>> bool(np.abs(left).max() < 1e-9)
+        True
+        """
+        matrix = self._new_rows(X)
+        names, group_of_column = column_groups(groups, self._column_names())
+        scores = self._anomaly_scores(matrix)
+        contributions = attribute(matrix, scores, self.background_, group_of_column, self._anomaly_scores)
+        return Explanation(
+            column_names=names,
+            contributions=contributions,
+            anomaly_scores=scores,
+            baseline=self.background_.score,
+            values=grouped_values(matrix, group_of_column),
+            typical=typical_ranges(self.background_, group_of_column),
+        )
+
+    def _anomaly_scores(self, matrix: Matrix) -> Doubles:
+        return score_rows(matrix, self.view_, self._scoring_ensembles(), self.n_jobs)
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{column}" for column in range(self.n_features_in_)] if names is None else [str(n) for n in names]
 
     def _scoring_ensembles(self) -> list[Ensemble]:
         return self.ensembles_[-self.score_rounds :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn.background import Background
+from rdplearn.matrix import Matrix
 from rdplearn.typical import Typical, value_words
 
 Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -126,3 +130,61 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def column_groups(groups: Mapping[str, Sequence[int]] | None, names: list[str]) -> tuple[list[str], Ints]:
+    """The names of the groups, and the number of its group for each column; without groups, one for each column.
+
+    Examples
+    --------
+    >>> column_groups({"age": [0], "city": [1, 2]}, ["age", "city=Oslo", "city=Rome"])
+    (['age', 'city'], array([0, 1, 1]))
+    """
+    if groups is None:
+        return names, np.arange(len(names))
+    group_of_column = np.full(len(names), -1, dtype=np.int64)
+    for number, (name, columns) in enumerate(groups.items()):
+        for column in columns:
+            if not 0 <= column < len(names) or group_of_column[column] >= 0:
+                wrong = "that the table has not" if not 0 <= column < len(names) else "that is in another group already"
+                raise ValueError(f"The 'groups' parameter names column {column} in group {name!r}, {wrong}.")
+            group_of_column[column] = number
+        if not len(columns):
+            raise ValueError(f"The 'groups' parameter must give each group a column. Got none for {name!r}.")
+    left = np.flatnonzero(group_of_column < 0)
+    if len(left):
+        raise ValueError(
+            f"The 'groups' parameter must put every column into a group. Got none for column {left[0]} "
+            f"({names[left[0]]!r}): give it a group of its own."
+        )
+    return list(groups), group_of_column
+
+
+def grouped_values(matrix: Matrix, group_of_column: Ints) -> Any:
+    """What stands in each row and group: a number, or a tuple of them for a group of several columns."""
+    sizes = np.bincount(group_of_column)
+    if (sizes == 1).all():
+        return matrix if len(sizes) < 2 else matrix[:, np.argsort(group_of_column, kind="stable")]
+    dense = matrix.toarray() if sp.issparse(matrix) else matrix
+    values = np.empty((dense.shape[0], len(sizes)), dtype=object)
+    for group, size in enumerate(sizes):
+        columns = np.flatnonzero(group_of_column == group)
+        cells = dense[:, columns].tolist()
+        values[:, group] = [row[0] for row in cells] if size == 1 else _as_objects([tuple(row) for row in cells])
+    return values
+
+
+def typical_ranges(background: Background, group_of_column: Ints) -> list[Typical]:
+    """For each group of one column the range of its typical values; nothing for the others."""
+    sizes = np.bincount(group_of_column)
+    typical = [Typical()] * len(sizes)
+    for column, group in enumerate(group_of_column):
+        if sizes[group] == 1:
+            typical[group] = Typical(low=float(background.low[column]), high=float(background.high[column]))
+    return typical
+
+
+def _as_objects(values: list[Any]) -> npt.NDArray[Any]:
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made

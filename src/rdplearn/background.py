@@ -1,0 +1,189 @@
+"""Typical rows of a table: what a row is held against when it is explained.
+
+A fit keeps a few rows that its members find normal, and what is usual in each column. A new row is compared with what
+those rows would have in its place that are most like it: in each column the median of the nearest few. A column counts
+to the distance up to its usual spread and no further, so that one odd value does not choose the company of all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.typical import TYPICAL_SHARES
+
+Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SAMPLED_ROWS = 1_000
+NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 128, 16, 2**17
+N_NEAREST = 5  # odd, so that a median is a value that occurs
+CELLS_AT_ONCE = 2**18
+LARGEST_RATIO = 1e30  # squares of spreads this small still fit into single precision
+
+
+@dataclass(frozen=True)
+class Background:
+    """Typical rows, what is usual in each column, and the anomaly score of a typical row.
+
+    rows : (n_typical, n_columns), float64, dense or CSR like the table
+    low, high : (n_columns,), between which nine tenths of a column's values lie
+    spread : (n_columns,), mean distance of a column's values from their median
+    score : median anomaly score of the typical rows
+    """
+
+    rows: Matrix
+    low: Doubles
+    high: Doubles
+    spread: Doubles
+    score: float
+
+    def deviations(self, differences: Matrix) -> Matrix:
+        """Differences of values in units of their column's spread; of the same form, (n_rows, n_columns)."""
+        if sp.issparse(differences):
+            scaled = differences.copy()
+            scaled.data = self._in_spreads(differences.data, self.spread[differences.indices])
+            return scaled
+        return self._in_spreads(differences, self.spread)
+
+    def similar_rows(self, block: Matrix, together: npt.NDArray[np.bool_], weights: Doubles) -> Matrix:
+        """For each row, what typical rows that are like it have: (n_rows, n_columns), of the same form.
+
+        Parameters
+        ----------
+        together : (n_columns,)
+            Columns that make sense only together, such as the parts of a date. They come from the nearest row; each of
+            the others is the median of the nearest few.
+        weights : (n_columns,), how much each column counts in distances
+        """
+        n_nearest = min(N_NEAREST, self.rows.shape[0])
+        if sp.issparse(block):
+            return self._similar_sparse(block, together, weights, n_nearest)
+        nearest = np.concatenate([self._nearest(part, weights, n_nearest) for part in self._parts(block)])
+        neighbours = self.rows[nearest]  # (n_rows, n_nearest, n_columns)
+        middle = np.sort(neighbours, axis=1)[:, n_nearest // 2]
+        return np.where(together, neighbours[:, 0], middle)
+
+    def _in_spreads(self, differences: Doubles, spread: Doubles) -> Doubles:
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            # A column that never varied has no spread: any other value is far away, the same one is not.
+            return np.nan_to_num(np.minimum(np.abs(differences) / spread, LARGEST_RATIO), nan=0.0)
+
+    def _parts(self, block: Doubles) -> list[Doubles]:
+        n_rows = max(1, CELLS_AT_ONCE // self.rows.size)
+        return [block[part] for part in row_blocks(len(block), n_rows)]
+
+    def _nearest(self, rows: Doubles, weights: Doubles, n_nearest: int) -> Ints:
+        """The typical rows nearest to dense rows, the nearest first: (n_rows, n_nearest)."""
+        scale = np.minimum(1.0 / np.maximum(self.spread, 1.0 / LARGEST_RATIO), LARGEST_RATIO)
+        here, there = (_small(part, self.low, scale) for part in (rows, self.rows))
+        apart = np.abs(here[:, None] - there)
+        np.minimum(apart, np.float32(1.0), out=apart)
+        return _smallest(apart @ weights.astype(np.float32), n_nearest)
+
+    def _similar_sparse(
+        self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles, n_nearest: int
+    ) -> sp.csr_array:
+        from_zero = self.deviations(self.rows)
+        from_zero.data = np.minimum(from_zero.data, 1.0) * weights[from_zero.indices]
+        by_column, of_empty_row = self.rows.tocsc(), np.asarray(from_zero.sum(axis=1)).ravel()
+        from_zero = from_zero.tocsc()
+        found = []
+        for row in range(block.shape[0]):
+            stored = slice(block.indptr[row], block.indptr[row + 1])
+            columns, values = block.indices[stored], block.data[stored]
+            apart = self._in_spreads(values - by_column[:, columns].toarray(), self.spread[columns])
+            distances = np.minimum(apart, 1.0) @ weights[columns] - from_zero[:, columns].sum(axis=1) + of_empty_row
+            nearest = self.rows[_smallest(distances[None], n_nearest)[0]]
+            columns = np.unique(nearest.indices)
+            neighbours = nearest[:, columns].toarray()
+            middle = np.sort(neighbours, axis=0)[n_nearest // 2]
+            found.append((columns, np.where(together[columns], neighbours[0], middle)))
+        return _csr_of_rows(found, block.shape[1])
+
+
+def learn_background(matrix: Matrix, anomaly_scores: Callable[[Matrix], Doubles], seed: int) -> Background:
+    """Draw typical rows of a table and see what is usual in its columns.
+
+    Examples
+    --------
+    >>> table = np.random.default_rng(0).normal(size=(400, 3))
+    >>> background = learn_background(table, lambda rows: np.abs(rows).sum(axis=1), seed=0)
+    >>> background.rows.shape, bool((background.low < -1).all() and (background.high > 1).all())
+    ((128, 3), True)
+    """
+    rng = np.random.default_rng([seed, SAMPLED_ROWS])
+    sampled = rng.permutation(matrix.shape[0])[:SAMPLED_ROWS] if matrix.shape[0] > SAMPLED_ROWS else None
+    rows = matrix if sampled is None else matrix[sampled]
+    rows = rows.astype(np.float64)
+    scores = anomaly_scores(rows)
+    normal = rng.permutation(np.flatnonzero(scores <= np.quantile(scores, NORMAL_SHARE)))
+    filled = rows.nnz / rows.shape[0] if sp.issparse(rows) else rows.shape[1]
+    n_kept = int(np.clip(MOST_CELLS // max(filled, 1), FEWEST_ROWS, MOST_ROWS))
+    kept = np.sort(normal[:n_kept])
+    low, middle, high = (column_quantiles(rows, share) for share in (TYPICAL_SHARES[0], 0.5, TYPICAL_SHARES[1]))
+    return Background(rows[kept], low, high, mean_distances(rows, middle), float(np.median(scores[normal])))
+
+
+def column_quantiles(rows: Matrix, share: float) -> Doubles:
+    """In every column the value below which this share of values lies, zeros included: one that occurs.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0, 5.0], [-1.0, 0.0], [0.0, 7.0]])
+    >>> column_quantiles(rows, 0.5).tolist(), column_quantiles(sp.csr_array(rows), 0.5).tolist()
+    ([0.0, 5.0], [0.0, 5.0])
+    """
+    place = round(share * (rows.shape[0] - 1))
+    if not sp.issparse(rows):
+        return np.partition(rows, place, axis=0)[place]
+    by_column = rows.tocsc()
+    columns = np.repeat(np.arange(rows.shape[1]), np.diff(by_column.indptr))
+    order = np.lexsort((by_column.data, columns))
+    ordered = np.append(by_column.data[order], 0.0)
+    n_below = np.bincount(columns, by_column.data < 0, minlength=rows.shape[1]).astype(np.int64)
+    n_stored = np.diff(by_column.indptr)
+    n_zeros = rows.shape[0] - n_stored
+    # Zeros that are not stored lie between the negative values and the rest.
+    within = np.where(place < n_below, place, place - n_zeros)
+    is_stored = (place < n_below) | (within >= n_below)
+    return np.where(is_stored, ordered[np.where(is_stored, by_column.indptr[:-1] + within, -1)], 0.0)
+
+
+def mean_distances(rows: Matrix, middle: Doubles) -> Doubles:
+    """Mean distance of a column's values from a value of its own."""
+    with np.errstate(over="ignore"):
+        if not sp.issparse(rows):
+            distances = np.abs(rows - middle).mean(axis=0)
+        else:
+            stored = np.bincount(rows.indices, np.abs(rows.data - middle[rows.indices]), minlength=rows.shape[1])
+            n_stored = np.bincount(rows.indices, minlength=rows.shape[1])
+            distances = (stored + np.abs(middle) * (rows.shape[0] - n_stored)) / rows.shape[0]
+    return np.minimum(distances, np.finfo(np.float64).max)
+
+
+def _small(rows: Doubles, low: Doubles, scale: Doubles) -> npt.NDArray[np.float32]:
+    """Rows in spreads, cut to what single precision holds with room for a difference."""
+    with np.errstate(over="ignore"):
+        return np.clip((rows - low) * scale, -LARGEST_RATIO, LARGEST_RATIO).astype(np.float32)
+
+
+def _smallest(distances: npt.NDArray[np.floating], n_smallest: int) -> Ints:
+    """The places of the smallest numbers of each row, in order, of equal ones the first."""
+    return np.argsort(distances, axis=1, kind="stable")[:, :n_smallest]
+
+
+def _csr_of_rows(rows: list[tuple[Ints, Doubles]], n_columns: int) -> sp.csr_array:
+    """Rows given as columns and values."""
+    ends = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+    columns = np.concatenate([np.empty(0, np.int64), *(columns for columns, _ in rows)])
+    values = np.concatenate([np.empty(0), *(values for _, values in rows)])
+    made = sp.csr_array((values, columns, ends), shape=(len(rows), n_columns))
+    made.eliminate_zeros()
+    return made
