@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,9 @@ Ints = npt.NDArray[np.int64]
 
 SAMPLED_ROWS = 1_000
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
-MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 128, 16, 2**17
-N_NEAREST = 5  # odd, so that a median is a value that occurs
-CELLS_AT_ONCE = 2**18
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 64, 16, 2**17
+N_NEAREST = 3  # odd, so that a median is a value that occurs
+ROWS_AT_ONCE = 2**12  # their distances to all typical rows stay in the processor's cache
 LARGEST_RATIO = 1e30  # squares of spreads this small still fit into single precision
 
 
@@ -62,33 +63,35 @@ class Background:
             the others is the median of the nearest few.
         weights : (n_columns,), how much each column counts in distances
         """
-        n_nearest = min(N_NEAREST, self.rows.shape[0])
         if sp.issparse(block):
-            return self._similar_sparse(block, together, weights, n_nearest)
-        nearest = np.concatenate([self._nearest(part, weights, n_nearest) for part in self._parts(block)])
-        neighbours = self.rows[nearest]  # (n_rows, n_nearest, n_columns)
-        middle = np.sort(neighbours, axis=1)[:, n_nearest // 2]
-        return np.where(together, neighbours[:, 0], middle)
+            return self._similar_sparse(block, together, weights)
+        nearest = np.concatenate(
+            [self._nearest(block[part], weights) for part in row_blocks(len(block), ROWS_AT_ONCE)]
+        )
+        first, second, third = (self.rows[nearest[:, place]] for place in range(N_NEAREST))
+        return np.where(together, first, middle_of_three(first, second, third))
 
     def _in_spreads(self, differences: Doubles, spread: Doubles) -> Doubles:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             # A column that never varied has no spread: any other value is far away, the same one is not.
             return np.nan_to_num(np.minimum(np.abs(differences) / spread, LARGEST_RATIO), nan=0.0)
 
-    def _parts(self, block: Doubles) -> list[Doubles]:
-        n_rows = max(1, CELLS_AT_ONCE // self.rows.size)
-        return [block[part] for part in row_blocks(len(block), n_rows)]
-
-    def _nearest(self, rows: Doubles, weights: Doubles, n_nearest: int) -> Ints:
-        """The typical rows nearest to dense rows, the nearest first: (n_rows, n_nearest)."""
+    def _nearest(self, rows: Doubles, weights: Doubles) -> Ints:
+        """The typical rows nearest to dense rows, the nearest first: (n_rows, N_NEAREST)."""
         scale = np.minimum(1.0 / np.maximum(self.spread, 1.0 / LARGEST_RATIO), LARGEST_RATIO)
-        here, there = (_small(part, self.low, scale) for part in (rows, self.rows))
-        apart = np.abs(here[:, None] - there)
-        np.minimum(apart, np.float32(1.0), out=apart)
-        return _smallest(apart @ weights.astype(np.float32), n_nearest)
+        here, there = (_in_single_precision(part, self.low, scale) for part in (rows, self.rows))
+        distances = np.zeros((len(rows), len(self.rows)), dtype=np.float32)
+        apart = np.empty_like(distances)
+        for column in range(rows.shape[1]):
+            np.subtract.outer(here[:, column], there[:, column], out=apart)
+            np.abs(apart, out=apart)
+            np.minimum(apart, np.float32(1.0), out=apart)
+            apart *= np.float32(weights[column])
+            distances += apart
+        return _places_of_smallest(distances)
 
     def _similar_sparse(
-        self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles, n_nearest: int
+        self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles
     ) -> sp.csr_array:
         from_zero = self.deviations(self.rows)
         from_zero.data = np.minimum(from_zero.data, 1.0) * weights[from_zero.indices]
@@ -100,11 +103,10 @@ class Background:
             columns, values = block.indices[stored], block.data[stored]
             apart = self._in_spreads(values - by_column[:, columns].toarray(), self.spread[columns])
             distances = np.minimum(apart, 1.0) @ weights[columns] - from_zero[:, columns].sum(axis=1) + of_empty_row
-            nearest = self.rows[_smallest(distances[None], n_nearest)[0]]
+            nearest = self.rows[_places_of_smallest(distances[None])[0]]
             columns = np.unique(nearest.indices)
-            neighbours = nearest[:, columns].toarray()
-            middle = np.sort(neighbours, axis=0)[n_nearest // 2]
-            found.append((columns, np.where(together[columns], neighbours[0], middle)))
+            first, second, third = nearest[:, columns].toarray()
+            found.append((columns, np.where(together[columns], first, middle_of_three(first, second, third))))
         return _csr_of_rows(found, block.shape[1])
 
 
@@ -116,7 +118,7 @@ def learn_background(matrix: Matrix, anomaly_scores: Callable[[Matrix], Doubles]
     >>> table = np.random.default_rng(0).normal(size=(400, 3))
     >>> background = learn_background(table, lambda rows: np.abs(rows).sum(axis=1), seed=0)
     >>> background.rows.shape, bool((background.low < -1).all() and (background.high > 1).all())
-    ((128, 3), True)
+    ((64, 3), True)
     """
     rng = np.random.default_rng([seed, SAMPLED_ROWS])
     sampled = rng.permutation(matrix.shape[0])[:SAMPLED_ROWS] if matrix.shape[0] > SAMPLED_ROWS else None
@@ -168,15 +170,30 @@ def mean_distances(rows: Matrix, middle: Doubles) -> Doubles:
     return np.minimum(distances, np.finfo(np.float64).max)
 
 
-def _small(rows: Doubles, low: Doubles, scale: Doubles) -> npt.NDArray[np.float32]:
-    """Rows in spreads, cut to what single precision holds with room for a difference."""
+def middle_of_three(first: Doubles, second: Doubles, third: Doubles) -> Doubles:
+    """The median of three numbers, number by number.
+
+    Examples
+    --------
+    >>> middle_of_three(np.array([1.0, 9.0]), np.array([3.0, 8.0]), np.array([2.0, 7.0])).tolist()
+    [2.0, 8.0]
+    """
+    return np.maximum(np.minimum(first, second), np.minimum(np.maximum(first, second), third))
+
+
+def _in_single_precision(rows: Doubles, low: Doubles, scale: Doubles) -> npt.NDArray[np.float32]:
+    """Rows in spreads, column after column in memory, cut to what leaves room for a difference."""
     with np.errstate(over="ignore"):
-        return np.clip((rows - low) * scale, -LARGEST_RATIO, LARGEST_RATIO).astype(np.float32)
+        return np.clip((rows - low) * scale, -LARGEST_RATIO, LARGEST_RATIO).astype(np.float32, order="F")
 
 
-def _smallest(distances: npt.NDArray[np.floating], n_smallest: int) -> Ints:
-    """The places of the smallest numbers of each row, in order, of equal ones the first."""
-    return np.argsort(distances, axis=1, kind="stable")[:, :n_smallest]
+def _places_of_smallest(distances: npt.NDArray[Any]) -> Ints:
+    """The places of the smallest N_NEAREST numbers of each row, in order; the smallest again where there are fewer."""
+    n_found = min(N_NEAREST, distances.shape[1])
+    found = np.sort(np.argpartition(distances, n_found - 1, axis=1)[:, :n_found], axis=1)
+    order = np.argsort(np.take_along_axis(distances, found, axis=1), axis=1, kind="stable")
+    found = np.take_along_axis(found, order, axis=1)
+    return np.concatenate([found, *[found[:, :1]] * (N_NEAREST - n_found)], axis=1)
 
 
 def _csr_of_rows(rows: list[tuple[Ints, Doubles]], n_columns: int) -> sp.csr_array:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -319,7 +320,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         contributions = attribute(matrix, scores, self.background_, group_of_column, self._anomaly_scores)
         return Explanation(
             column_names=names,
-            contributions=contributions,
+            contributions=contributions if groups is None or not sp.issparse(contributions) else contributions.toarray(),
             anomaly_scores=scores,
             baseline=self.background_.score,
             values=grouped_values(matrix, group_of_column),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ class Explanation:
     Attributes
     ----------
     column_names : list of str, (n_columns,)
-    contributions : (n_rows, n_columns), float64; CSR for sparse rows whose columns are not grouped
+    contributions : (n_rows, n_columns), float64; CSR for sparse rows without groups
         They add up, row by row, to `anomaly_scores` minus `baseline`, but for the rounding of double precision.
     anomaly_scores : (n_rows,)
         The negative of `score_samples`.
@@ -60,6 +60,15 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.anomaly_scores)
+
+    def of_rows(self, rows: Ints) -> Explanation:
+        """The explanation of some of the rows, by their places."""
+        return replace(
+            self,
+            contributions=self.contributions[rows],
+            anomaly_scores=self.anomaly_scores[rows],
+            values=self.values[rows],
+        )
 
     def to_dicts(self, *, n_columns: int | None = None) -> list[dict[str, Any]]:
         """All rows as plain values for JSON, each with its columns, the largest contribution first.
@@ -114,6 +123,12 @@ class Explanation:
         if sp.issparse(self.contributions):
             return self.contributions[[row]].toarray()[0], self.values[[row]].toarray()[0]
         return self.contributions[row], self.values[row]
+
+
+def joined(parts: Sequence[Explanation]) -> Explanation:
+    """Explanations of dense rows that follow each other, by one model, as one."""
+    arrays = ("contributions", "anomaly_scores", "values")
+    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays})
 
 
 def sentence(column: dict[str, Any]) -> str:

@@ -57,6 +57,10 @@ def _fits(value: Any, hint: Any) -> bool:
         return value is None or _fits(value, list[str])
     if hint in (list[str], tuple[str, ...]):
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if hint == list[float]:
+        return isinstance(value, list) and all(_fits(item, float) for item in value)
+    if hint == float | str | None:
+        return value is None or isinstance(value, str) or _fits(value, float)
     if hint in (str | None, bool | None):
         return value is None or isinstance(value, hint)
     if hint is int:
