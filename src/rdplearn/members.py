@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
-from rdplearn.member_views import View
+from rdplearn.member_views import SharedRows, View
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
@@ -89,6 +89,7 @@ def train_members(
     parts : of each member
     """
     rows_of_member: list[Ints] = []
+    shared = SharedRows(matrix)
 
     def tasks(watch: Watch) -> Iterator[object]:
         seeds = np.random.SeedSequence(seed).spawn(len(parts))
@@ -96,7 +97,7 @@ def train_members(
             drawing, training = member_seed.spawn(2)
             distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
             rows_of_member.append(distinct)
-            rows = views[part.view](matrix[distinct])
+            rows = shared.through(views[part.view], distinct)
             yield delayed(_boost)(os.getpid(), number, rows, draws, part.mapping, settings, training, watch)
 
     trained: list[BoostedMember] = []
