@@ -27,8 +27,8 @@ def mostly_zero_table(n_columns: int) -> sp.csr_array:
 TABLES = {"dense": wide_table(29), "few columns": wide_table(3), "wide": wide_table(300), "csr": mostly_zero_table(120)}
 ESTIMATORS = {
     "detector": RDPDetector(**DETECTOR),
-    "detector without scaling": RDPDetector(**DETECTOR, scaling=None),
-    "Fourier mapping": RDPDetector(**DETECTOR, mapping="fourier"),
+    "the paper's detector": RDPDetector.paper(**DETECTOR),
+    "Fourier mapping": RDPDetector(**DETECTOR, views="unchanged", mapping="fourier"),
     "scored by subsamples": RDPDetector(**DETECTOR, novelty_weight=0.0),
     "transformer": RDPTransformer(n_steps=5, random_state=0),
     "transformer, one partner": RDPTransformer(n_steps=5, pairs="one", random_state=0),

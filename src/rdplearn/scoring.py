@@ -13,13 +13,14 @@ the products.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
+from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE
 from rdplearn.matrix import Matrix, row_blocks
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows, activate
@@ -29,6 +30,7 @@ from rdplearn.threads import one_blas_thread
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
@@ -42,19 +44,22 @@ class Member:
     """What scoring needs of one trained member.
 
     references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components), φ of the subsamples; None with the novelty loss on
+    typical : median score of the rows that the member has drawn
     """
 
     representation: Representation
     mapping: Mapping
     references: Floats | None = None
+    typical: float = 1.0
 
 
 class Ensemble:
-    """The members side by side.
+    """Members of one round side by side.
 
     weights : (n_columns, n_members * n_components); bias : (n_members * n_components,)
     mappings : one projection for all members with its weights side by side likewise, or a mapping for each
     references : (n_members, n_references, n_components) or None
+    typical : (n_members,), median score of the rows that each member has drawn
     """
 
     def __init__(self, n_members: int, example: Member) -> None:
@@ -62,6 +67,7 @@ class Ensemble:
         self.n_members, self.n_components = n_members, n_components
         self.weights = np.zeros((n_columns, n_members * n_components), dtype=np.float32)
         self.bias = np.zeros(n_members * n_components, dtype=np.float32)
+        self.typical = np.ones(n_members, dtype=np.float32)
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_members
         self.references: Floats | None = None
         if example.references is not None:
@@ -79,6 +85,7 @@ class Ensemble:
         here = slice(number * self.n_components, (number + 1) * self.n_components)
         self.weights[:, here] = member.representation.weights
         self.bias[here] = member.representation.bias
+        self.typical[number] = member.typical
         if self.references is not None:
             self.references[number] = member.references
         elif isinstance(self.mappings, Projection):
@@ -138,11 +145,42 @@ class Ensemble:
         shape = (len(scores), self.n_components, rows.shape[0])
         projected = row_products(rows, self.weights[:, here]).T.reshape(shape)
         targets = row_products(rows, self.mappings.weights[:, here]).T.reshape(shape)
-        bias = self.bias[here].reshape(shape[:2])
-        kernels.novelty_scores(projected, bias, targets, np.float32(target_slope), scores)
+        bias, offset = self.bias[here].reshape(shape[:2]), self.mappings.offset[here].reshape(shape[:2])
+        kernels.novelty_scores(projected, bias, targets, offset, np.float32(target_slope), scores)
 
     def _numbers_of(self, some: slice) -> slice:
         return slice(some.start * self.n_components, some.stop * self.n_components)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Members that share a view of the columns and a kind of mapping.
+
+    members : their numbers among all members
+    ensembles : one for each round
+    """
+
+    members: Ints
+    view: Callable[[Matrix], Rows]
+    ensembles: list[Ensemble]
+
+    def last_rounds(self, n_rounds: int) -> Panel:
+        """The same members with their last rounds only."""
+        return replace(self, ensembles=self.ensembles[-n_rounds:])
+
+    def one_round(self, number: int) -> Panel:
+        """The same members with a single round."""
+        return replace(self, ensembles=[self.ensembles[number]])
+
+    def scorer(self, n_rows: int, combination: Combination) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
+        scorers = [ensemble.scorer(n_rows) for ensemble in self.ensembles]
+
+        def score_block(rows: Rows) -> Floats:
+            rounds = zip(scorers, self.ensembles, strict=True)
+            return np.mean([combination.to_scale(score(rows), e.typical) for score, e in rounds], axis=0)
+
+        return score_block
 
 
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
@@ -165,30 +203,29 @@ def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
     return np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
 
 
-def score_rows(
-    matrix: Matrix,
-    view: Callable[[Matrix], Rows],
-    ensembles: list[Ensemble],
-    n_jobs: int | None,
-    *,
-    by_member: bool = False,
-) -> Doubles:
-    """Anomaly score of every row, a block at a time, blocks spread over threads: (n_rows,), or (n_rows, n_members).
+def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None) -> Doubles:
+    """Anomaly score of every row by all members together: (n_rows,)."""
+    return combination.over_members(scaled_member_scores(matrix, panels, combination, n_jobs))
 
-    ensembles : of one or several rounds, which are averaged
+
+def scaled_member_scores(
+    matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None
+) -> npt.NDArray[np.floating]:
+    """Anomaly score of every row by every member, mean over rounds, on the scale that the combination averages on.
+
+    Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
     """
-    scorers = [ensemble.scorer(matrix.shape[0]) for ensemble in ensembles]
+    scorers = [panel.scorer(matrix.shape[0], combination) for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
-        rows = view(matrix[stretch])
-        of_rounds = np.empty((len(scorers), rows.shape[0], ensembles[0].n_members), dtype=np.float32)
-        for score, of_round in zip(scorers, of_rounds, strict=True):
-            in_steady_blocks(rows, score, of_round)
-        scores = of_rounds.mean(axis=0)
-        return scores if by_member else scores.mean(axis=1)
+        scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
+        for panel, score in zip(panels, scorers, strict=True):
+            of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
+            scores[:, panel.members] = in_steady_blocks(panel.view(matrix[stretch]), score, of_panel)
+        return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.
     stretches = row_blocks(matrix.shape[0], 8 * BLOCK)
     with one_blas_thread():
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(score_stretch)(s) for s in stretches)
-    return np.concatenate(parts).astype(np.float64)
+    return np.concatenate(parts)
