@@ -34,7 +34,7 @@ class RDP:
     def fit(self, rows: Rows) -> Self:
         from rdplearn import RDPDetector
 
-        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
+        self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
         self.detector_.fit(rows)
         return self
 

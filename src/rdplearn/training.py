@@ -20,7 +20,8 @@ EngineName = Literal["numba", "numpy"]
 ENGINES = ("auto", "numba", "numpy")
 # Compiling the kernels takes 6 to 15 seconds once on a machine. A job shorter than this is done before that.
 SECONDS_WORTH_COMPILING = 6.0
-STRETCHES = 20  # the losses of a training are written down this many times or more
+STRETCHES = 20  # the losses of a long training are written down this many times or more ...
+SHORTEST_STRETCH = 30  # ... and those of a short one after so many steps
 FLOPS_PER_STRETCH = 1e9  # return to Python several times a second: for progress, and so that Ctrl-C is heard
 
 
@@ -101,7 +102,7 @@ def stretch_length(rows: Rows, representation: Representation, settings: Trainin
 
 def steps_at_a_time(flops: float, n_steps: int) -> int:
     """How many of `n_steps` steps of so many operations to take between two returns to Python."""
-    return max(1, min(-(-n_steps // STRETCHES), int(FLOPS_PER_STRETCH / flops)))
+    return max(1, min(max(SHORTEST_STRETCH, -(-n_steps // STRETCHES)), int(FLOPS_PER_STRETCH / flops)))
 
 
 def choose_engine(
