@@ -195,7 +195,7 @@ def share_sparse_rest(contributions: sp.csr_array, totals: Doubles, fallback: sp
 
 
 def fallback_columns(rows: sp.csr_array, background: Background) -> sp.csr_array:
-    """For rows that are like typical ones in every column: a 1 for what they store, or for what is stored most often."""
+    """For rows that differ in no column from typical ones: a 1 for what they store, or else for what most rows do."""
     stored = rows.astype(bool).astype(np.float64)
     n_stored = np.bincount(background.rows.indices, minlength=rows.shape[1])
     frequent = np.zeros(rows.shape[1])

@@ -65,9 +65,7 @@ class Background:
         """
         if sp.issparse(block):
             return self._similar_sparse(block, together, weights)
-        nearest = np.concatenate(
-            [self._nearest(block[part], weights) for part in row_blocks(len(block), ROWS_AT_ONCE)]
-        )
+        nearest = np.concatenate([self._nearest(block[part], weights) for part in row_blocks(len(block), ROWS_AT_ONCE)])
         first, second, third = (self.rows[nearest[:, place]] for place in range(N_NEAREST))
         return np.where(together, first, middle_of_three(first, second, third))
 
@@ -90,9 +88,7 @@ class Background:
             distances += apart
         return _places_of_smallest(distances)
 
-    def _similar_sparse(
-        self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles
-    ) -> sp.csr_array:
+    def _similar_sparse(self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles) -> sp.csr_array:
         from_zero = self.deviations(self.rows)
         from_zero.data = np.minimum(from_zero.data, 1.0) * weights[from_zero.indices]
         by_column, of_empty_row = self.rows.tocsc(), np.asarray(from_zero.sum(axis=1)).ravel()

@@ -29,6 +29,7 @@ from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import Panel, scaled_member_scores, score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
 from rdplearn.training import ENGINES, choose_engine
+from rdplearn.trust import Assessment, assess
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -381,14 +382,43 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         names, group_of_column = column_groups(groups, self._column_names())
         scores = self._anomaly_scores(matrix)
         contributions = attribute(matrix, scores, self.background_, group_of_column, self._anomaly_scores)
+        if groups is not None and sp.issparse(contributions):
+            contributions = contributions.toarray()  # groups are few
         return Explanation(
             column_names=names,
-            contributions=contributions if groups is None or not sp.issparse(contributions) else contributions.toarray(),
+            contributions=contributions,
             anomaly_scores=scores,
             baseline=self.background_.score,
             values=grouped_values(matrix, group_of_column),
             typical=typical_ranges(self.background_, group_of_column),
         )
+
+    def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:
+        """How far to trust the ranking, and the alarms at several false-alarm rates, without labels.
+
+        A table of more than 100,000 rows is judged by a random sample of that size; see `rdplearn.trust`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        n_rows : int, optional
+            Rows of the table, if `X` is but a random sample of it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[:10] *= 5
+        >>> assessment = RDPDetector(n_members=8, n_rounds=2, n_steps=200, random_state=0).fit(table).assess(table)
+        >>> 0 <= assessment.stability.figure <= 1
+        True
+        >>> [alarms.false_alarm_rate for alarms in assessment.alarms]
+        [0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+        """
+        matrix = self._new_rows(X)
+        few = matrix[_few_rows(matrix.shape[0], seed=0)]
+        return assess(self._scaled_member_scores(few), self.combination_, n_rows=n_rows or matrix.shape[0])
 
     def _anomaly_scores(self, matrix: Matrix) -> Doubles:
         return score_rows(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
@@ -486,10 +516,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             seen = np.stack([np.isin(rows, of_member) for of_member in rows_of_member], axis=1)
             scores = self.combination_.over_unseen(self._scaled_member_scores(matrix[rows]), seen)
             return false_alarm_threshold(scores, self.false_alarm_rate)
-        few = np.arange(matrix.shape[0])
-        if len(few) > THRESHOLD_ROWS:
-            few = np.sort(np.random.default_rng(seed).choice(len(few), THRESHOLD_ROWS, replace=False))
-        scores = score_rows(matrix[few], self._scoring_panels(), self.combination_, self.n_jobs)
+        scores = self._anomaly_scores(matrix[_few_rows(matrix.shape[0], seed)])
         return (
             automatic_threshold(scores) if self.contamination == "auto" else share_threshold(scores, self.contamination)
         )
@@ -523,3 +550,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
             engine=choose_engine(self.engine, n_all_steps, matrix, self.n_components, self.batch_size),
         )
+
+
+def _few_rows(n_rows: int, seed: int) -> slice | Ints:
+    """All rows, or a random sample of THRESHOLD_ROWS in their order."""
+    if n_rows <= THRESHOLD_ROWS:
+        return slice(None)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, THRESHOLD_ROWS, replace=False))

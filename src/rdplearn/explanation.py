@@ -88,7 +88,7 @@ class Explanation:
         ]
 
     def columns_of(self, row: int, *, n_columns: int | None = None) -> list[dict[str, Any]]:
-        """One row's columns as plain values, the largest contribution first; those that contribute nothing are left out.
+        """One row's columns as plain values, the largest contribution first; those without any are left out.
 
         ``share`` is a column's part, from 0 to 1, of all that raises this row's score.
         """
@@ -109,13 +109,12 @@ class Explanation:
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
         """What raises a row's score, in words, the most important column first."""
-        return [
-            sentence(column) for column in self.columns_of(row, n_columns=n_columns) if column["contribution"] > 0
-        ]
+        return [sentence(column) for column in self.columns_of(row, n_columns=n_columns) if column["contribution"] > 0]
 
     def column_shares(self) -> Doubles:
         """Each column's part of all that raises the scores of these rows; adds up to 1. Shape (n_columns,)."""
-        raising = self.contributions.maximum(0) if sp.issparse(self.contributions) else np.maximum(self.contributions, 0)
+        contributions = self.contributions
+        raising = contributions.maximum(0) if sp.issparse(contributions) else np.maximum(contributions, 0)
         totals = np.asarray(raising.sum(axis=0), dtype=np.float64).ravel()
         return totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
 

@@ -25,6 +25,8 @@ from rdplearn.table.frames import read_frame
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rdplearn.trust import Assessment
+
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
 
@@ -120,6 +122,19 @@ class TableModel:
         explanation = joined(parts)
         return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
 
+    def assess(self, table: Any) -> Assessment:
+        """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
+
+        A large table is judged by a random sample; see `rdplearn.trust`.
+        """
+        opened = open_table(table)
+        sampler = self._sampler(len(opened.column_names))
+        for batch in opened.batches():
+            sampler.add(batch)
+        sample = sampler.sample()
+        matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
+        return self.estimator.assess(matrix, n_rows=sample.n_rows_seen)
+
     def apply_batches(
         self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
     ) -> Iterator[tuple[pa.RecordBatch, Any]]:
@@ -133,9 +148,7 @@ class TableModel:
 
     def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
-        return replace(
-            explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values()
-        )
+        return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
     def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
         results = [result for _, result in self.apply_batches(table, function)]
