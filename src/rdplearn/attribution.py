@@ -1,13 +1,19 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
-A row is held against the typical row that it is most like (`rdplearn.background`). A column's contribution is what its
-value alone does to that row: the typical row gets the value, is scored again, and the difference counts. What no column
-does alone, :math:`s(x) - s_0 - \sum_j c_j`, is shared out in proportion to their sizes :math:`|c_j|`, so that the
-contributions add up to the row's score :math:`s(x)` minus the baseline :math:`s_0`, the score of a typical row.
+A row :math:`x` is held against what the typical rows nearest to it have, :math:`t` (`rdplearn.background`), and these
+against the most typical row of all, whose score :math:`s_0` is the baseline. Each column is judged by what its value
+alone does: :math:`t` gets the value that :math:`x` has there, is scored again, and the difference counts,
+
+.. math:: c_j = s(t \text{ with } x_j) - s(t) + \bar e_j
+
+where :math:`\bar e_j` is the same for the nearest rows against the most typical one, on average. What no column does
+alone, :math:`s(x) - s_0 - \sum_j c_j`, is shared out in proportion to the sizes of both effects, so that the
+contributions add up to :math:`s(x) - s_0`.
 
 The columns are put in from the most to the least deviating, as many as keep the cost below that of scoring a row for
-each column; the others, whose values are those of similar rows or nearly so, get nothing. Only scores are asked for, so
-that this holds for every detector, whatever it does inside. Columns may be grouped: a group is put in as a whole.
+each column; the others, whose values are those of similar rows or nearly so, count as equal to them. Only scores are
+asked for, so that this holds for every detector, whatever it does inside. Columns may be grouped: a group is put in as
+a whole.
 """
 
 from __future__ import annotations
@@ -46,23 +52,23 @@ def attribute(
     group_of_column : (n_columns,), numbers from 0
     anomaly_scores : takes anything with a `shape` of which slices are rows
     """
-    n_groups = int(group_of_column.max()) + 1
     sizes = np.bincount(group_of_column)
-    together, weights = sizes[group_of_column] > 1, 1.0 / np.sqrt(sizes[group_of_column])
+    together, weights = sizes[group_of_column] > 1, background.weights(group_of_column)
     keeps_sparse = sp.issparse(matrix) and not together.any()
+    most_typical = background.rows[np.zeros(background.rows.shape[0], dtype=np.int64)]
+    company = effects_of_values(most_typical, background.rows, background, group_of_column, anomaly_scores)
     size = int(np.clip(CELLS_AT_ONCE // matrix.shape[1], FEWEST_ROWS, MOST_ROWS))
     parts = []
     for block in row_blocks(matrix.shape[0], size):
         actual = matrix[block].astype(np.float64)
-        typical = background.similar_rows(actual, together, weights)
-        rows, groups = most_deviating(background.deviations(actual - typical), group_of_column, n_tried(n_groups))
-        effects = effects_of_values(typical, actual, rows, groups, group_of_column, anomaly_scores)
-        contributions = sp.csr_array((effects, (rows, groups)), shape=(actual.shape[0], n_groups))
+        typical, nearest = background.similar_rows(actual, together, weights)
+        own = effects_of_values(typical, actual, background, group_of_column, anomaly_scores)
+        shared = mean_of_rows(company, nearest)
         totals = scores[block] - background.score
         parts.append(
-            share_sparse_rest(contributions, totals, fallback_columns(actual, background))
+            share_sparse_rest(own, shared, totals, fallback_columns(actual, background))
             if keeps_sparse
-            else share_rest(contributions.toarray(), totals)
+            else share_rest(own.toarray(), shared.toarray(), totals)
         )
     return sp.vstack(parts, format="csr") if keeps_sparse else np.concatenate(parts)
 
@@ -95,7 +101,8 @@ def most_deviating(deviations: Matrix, group_of_column: Ints, n_most: int) -> tu
     of_group = np.maximum.reduceat(deviations[:, by_group], starts, axis=1)
     chosen = np.zeros(of_group.shape, dtype=bool)
     np.put_along_axis(chosen, np.argpartition(-of_group, n_most - 1, axis=1)[:, :n_most], True, axis=1)
-    return np.nonzero(chosen & (of_group > 0))
+    rows, groups = np.nonzero(chosen & (of_group > 0))
+    return rows, groups
 
 
 def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_most: int) -> tuple[Ints, Ints]:
@@ -115,17 +122,30 @@ def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_mo
 def effects_of_values(
     typical: Matrix,
     actual: Matrix,
-    rows: Ints,
-    groups: Ints,
+    background: Background,
     group_of_column: Ints,
     anomaly_scores: Callable[[Any], Doubles],
-) -> Doubles:
-    """By how much the scores of typical rows change with the values of one group of the actual row: (len(rows),)."""
-    n_rows, nothing = typical.shape[0], int(group_of_column.max()) + 1
-    all_rows = np.concatenate([np.arange(n_rows), rows])
-    all_groups = np.concatenate([np.full(n_rows, nothing), groups])
+) -> sp.csr_array:
+    """By how much the score of each typical row changes with the values of one group of the actual row.
+
+    Shape
+    -----
+    (n_rows, n_groups) : zero where a group does not deviate, or so little that it is not tried
+    """
+    n_rows, n_groups = typical.shape[0], int(group_of_column.max()) + 1
+    deviations = background.deviations(actual - typical)
+    rows, groups = most_deviating(deviations, group_of_column, n_tried(n_groups))
+    nothing = np.full(n_rows, n_groups)
+    all_rows, all_groups = np.concatenate([np.arange(n_rows), rows]), np.concatenate([nothing, groups])
     scores = anomaly_scores(BorrowedValues(typical, actual, all_rows, all_groups, group_of_column))
-    return scores[n_rows:] - scores[rows]
+    return sp.csr_array((scores[n_rows:] - scores[rows], (rows, groups)), shape=(n_rows, n_groups))
+
+
+def mean_of_rows(effects: sp.csr_array, places: Ints) -> sp.csr_array:
+    """For each row of places, the mean of the rows of `effects` that stand there."""
+    n_rows, n_each = places.shape
+    choice = (np.full(places.size, 1.0 / n_each), places.ravel(), np.arange(n_rows + 1) * n_each)
+    return sp.csr_array(sp.csr_array(choice, shape=(n_rows, effects.shape[0])) @ effects)
 
 
 class BorrowedValues:
@@ -170,28 +190,29 @@ class BorrowedValues:
         return taken
 
 
-def share_rest(contributions: Doubles, totals: Doubles) -> Doubles:
-    """Let each row add up to its total: the rest is shared in proportion to sizes, or equally where all are zero.
+def share_rest(own: Doubles, shared: Doubles, totals: Doubles) -> Doubles:
+    """Let effects of each row add up to its total: the rest is shared by their sizes, or equally where all are zero.
 
     Examples
     --------
-    >>> share_rest(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([8.0, 1.0])).tolist()
+    >>> nothing = np.zeros((2, 2))
+    >>> share_rest(np.array([[3.0, 1.0], [0.0, 0.0]]), nothing, np.array([8.0, 1.0])).tolist()
     [[6.0, 2.0], [0.5, 0.5]]
     """
-    sizes = np.abs(contributions)
+    contributions, sizes = own + shared, np.abs(own) + np.abs(shared)
     sizes[~sizes.any(axis=1)] = 1.0
     rest = totals - contributions.sum(axis=1)
     return contributions + rest[:, None] * (sizes / sizes.sum(axis=1, keepdims=True))
 
 
-def share_sparse_rest(contributions: sp.csr_array, totals: Doubles, fallback: sp.csr_array) -> sp.csr_array:
+def share_sparse_rest(own: sp.csr_array, shared: sp.csr_array, totals: Doubles, fallback: sp.csr_array) -> sp.csr_array:
     """`share_rest` on stored entries alone; a row without any gets the columns of `fallback` in equal parts."""
-    sizes = abs(contributions)
+    contributions, sizes = own + shared, abs(own) + abs(shared)
     is_empty = np.asarray(sizes.sum(axis=1)).ravel() == 0
     sizes = sizes + sp.diags_array(is_empty.astype(np.float64)) @ fallback
     rest = totals - np.asarray(contributions.sum(axis=1)).ravel()
-    shared = sp.diags_array(rest / np.asarray(sizes.sum(axis=1)).ravel()) @ sizes
-    return sp.csr_array(contributions + shared)
+    shares = sp.diags_array(rest / np.asarray(sizes.sum(axis=1)).ravel()) @ sizes
+    return sp.csr_array(contributions + shares)
 
 
 def fallback_columns(rows: sp.csr_array, background: Background) -> sp.csr_array:

@@ -26,17 +26,18 @@ NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no compa
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 64, 16, 2**17
 N_NEAREST = 3  # odd, so that a median is a value that occurs
 ROWS_AT_ONCE = 2**12  # their distances to all typical rows stay in the processor's cache
+SMALLEST_DISTANCE = 0.5  # in spreads
 LARGEST_RATIO = 1e30  # squares of spreads this small still fit into single precision
 
 
 @dataclass(frozen=True)
 class Background:
-    """Typical rows, what is usual in each column, and the anomaly score of a typical row.
+    """Typical rows, what is usual in each column, and the anomaly score of the most typical row.
 
-    rows : (n_typical, n_columns), float64, dense or CSR like the table
+    rows : (n_typical, n_columns), float64, dense or CSR like the table; the most typical one is the first
     low, high : (n_columns,), between which nine tenths of a column's values lie
     spread : (n_columns,), mean distance of a column's values from their median
-    score : median anomaly score of the typical rows
+    score : of the first row, the lowest of all
     """
 
     rows: Matrix
@@ -53,8 +54,21 @@ class Background:
             return scaled
         return self._in_spreads(differences, self.spread)
 
-    def similar_rows(self, block: Matrix, together: npt.NDArray[np.bool_], weights: Doubles) -> Matrix:
-        """For each row, what typical rows that are like it have: (n_rows, n_columns), of the same form.
+    def weights(self, group_of_column: Ints) -> Doubles:
+        """How much each column counts in distances, so that groups of few and of many columns count alike.
+
+        The mean distance of typical rows in a group becomes 1; a group in which they hardly differ does not grow for
+        that, or rows that share the same odd value would be taken for alike.
+        """
+        between = self.deviations(self.rows[1:] - self.rows[:-1])
+        between = between.minimum(1.0) if sp.issparse(between) else np.minimum(between, 1.0)
+        means = np.bincount(group_of_column, np.asarray(between.sum(axis=0)).ravel()) / max(between.shape[0], 1)
+        return 1.0 / np.maximum(means, SMALLEST_DISTANCE)[group_of_column]
+
+    def similar_rows(self, block: Matrix, together: npt.NDArray[np.bool_], weights: Doubles) -> tuple[Matrix, Ints]:
+        """For each row, what typical rows that are like it have, (n_rows, n_columns), and which these are.
+
+        They are of the same form as the block; which they are has shape (n_rows, N_NEAREST), the nearest first.
 
         Parameters
         ----------
@@ -67,7 +81,7 @@ class Background:
             return self._similar_sparse(block, together, weights)
         nearest = np.concatenate([self._nearest(block[part], weights) for part in row_blocks(len(block), ROWS_AT_ONCE)])
         first, second, third = (self.rows[nearest[:, place]] for place in range(N_NEAREST))
-        return np.where(together, first, middle_of_three(first, second, third))
+        return np.where(together, first, middle_of_three(first, second, third)), nearest
 
     def _in_spreads(self, differences: Doubles, spread: Doubles) -> Doubles:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -88,22 +102,26 @@ class Background:
             distances += apart
         return _places_of_smallest(distances)
 
-    def _similar_sparse(self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles) -> sp.csr_array:
+    def _similar_sparse(
+        self, block: sp.csr_array, together: npt.NDArray[np.bool_], weights: Doubles
+    ) -> tuple[sp.csr_array, Ints]:
         from_zero = self.deviations(self.rows)
         from_zero.data = np.minimum(from_zero.data, 1.0) * weights[from_zero.indices]
-        by_column, of_empty_row = self.rows.tocsc(), np.asarray(from_zero.sum(axis=1)).ravel()
-        from_zero = from_zero.tocsc()
+        of_empty_row = np.asarray(from_zero.sum(axis=1)).ravel()
+        by_column, from_zero = self.rows.tocsc(), from_zero.tocsc()
+        nearest = np.empty((block.shape[0], N_NEAREST), dtype=np.int64)
         found = []
         for row in range(block.shape[0]):
             stored = slice(block.indptr[row], block.indptr[row + 1])
             columns, values = block.indices[stored], block.data[stored]
             apart = self._in_spreads(values - by_column[:, columns].toarray(), self.spread[columns])
             distances = np.minimum(apart, 1.0) @ weights[columns] - from_zero[:, columns].sum(axis=1) + of_empty_row
-            nearest = self.rows[_places_of_smallest(distances[None])[0]]
-            columns = np.unique(nearest.indices)
-            first, second, third = nearest[:, columns].toarray()
+            nearest[row] = _places_of_smallest(distances[None])[0]
+            neighbours = self.rows[nearest[row]]
+            columns = np.unique(neighbours.indices)
+            first, second, third = neighbours[:, columns].toarray()
             found.append((columns, np.where(together[columns], first, middle_of_three(first, second, third))))
-        return _csr_of_rows(found, block.shape[1])
+        return _csr_of_rows(found, block.shape[1]), nearest
 
 
 def learn_background(matrix: Matrix, anomaly_scores: Callable[[Matrix], Doubles], seed: int) -> Background:
@@ -124,9 +142,10 @@ def learn_background(matrix: Matrix, anomaly_scores: Callable[[Matrix], Doubles]
     normal = rng.permutation(np.flatnonzero(scores <= np.quantile(scores, NORMAL_SHARE)))
     filled = rows.nnz / rows.shape[0] if sp.issparse(rows) else rows.shape[1]
     n_kept = int(np.clip(MOST_CELLS // max(filled, 1), FEWEST_ROWS, MOST_ROWS))
-    kept = np.sort(normal[:n_kept])
+    kept = normal[:n_kept]
+    kept = kept[np.argsort(scores[kept], kind="stable")]
     low, middle, high = (column_quantiles(rows, share) for share in (TYPICAL_SHARES[0], 0.5, TYPICAL_SHARES[1]))
-    return Background(rows[kept], low, high, mean_distances(rows, middle), float(np.median(scores[normal])))
+    return Background(rows[kept], low, high, mean_distances(rows, middle), float(scores[kept[0]]))
 
 
 def column_quantiles(rows: Matrix, share: float) -> Doubles:

@@ -30,7 +30,7 @@ class Explanation:
     anomaly_scores : (n_rows,)
         The negative of `score_samples`.
     baseline : float
-        The anomaly score of a typical row.
+        The anomaly score of the most typical row.
     values : (n_rows, n_columns)
         What stands in the rows; CSR where `contributions` is.
     typical : list of Typical, (n_columns,)
@@ -126,8 +126,12 @@ class Explanation:
 
 def joined(parts: Sequence[Explanation]) -> Explanation:
     """Explanations of dense rows that follow each other, by one model, as one."""
-    arrays = ("contributions", "anomaly_scores", "values")
-    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays})
+    return replace(
+        parts[0],
+        contributions=np.concatenate([part.contributions for part in parts]),
+        anomaly_scores=np.concatenate([part.anomaly_scores for part in parts]),
+        values=np.concatenate([part.values for part in parts]),
+    )
 
 
 def sentence(column: dict[str, Any]) -> str:

@@ -66,7 +66,7 @@ class StoredDetector:
     n_rounds : how many rounds of members there are: those that score, or all
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
-    typical_score : median anomaly score of the typical rows
+    typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
     n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
     """

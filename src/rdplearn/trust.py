@@ -232,7 +232,7 @@ def _shared_top(scaled: npt.NDArray[Any], combination: Combination, order: npt.N
         np.argsort(-np.sum(scaled[:, half] * combination.weights[half], axis=1), kind="stable")[:n_top]
         for half in halves
     ]
-    return len(np.intersect1d(*tops)) / n_top
+    return len(np.intersect1d(tops[0], tops[1])) / n_top
 
 
 def _drawn_shares(
