@@ -28,25 +28,24 @@ class Sampling:
     """Which rows of the table a member trains on: drawn uniformly.
 
     bootstrap : with replacement; otherwise no row twice, and all rows if there are no more
-    held_back : groups of rows; member m sees none of group m modulo their number
+    held_back : rows that no member sees
     """
 
     n_rows: int
     n_draws: int
     bootstrap: bool
-    held_back: list[Ints]
+    held_back: Ints
 
-    def draw(self, member: int, rng: np.random.Generator) -> Ints:
+    def draw(self, rng: np.random.Generator) -> Ints:
         """Draw a member's rows."""
-        unseen = self.held_back[member % len(self.held_back)] if self.held_back else np.empty(0, dtype=np.int64)
         if not self.bootstrap:
-            n_draws = min(self.n_draws + len(unseen), self.n_rows)
+            n_draws = min(self.n_draws + len(self.held_back), self.n_rows)
             draws = rng.choice(self.n_rows, size=n_draws, replace=False)
-            return draws[~np.isin(draws, unseen)][: self.n_draws]
+            return draws[~np.isin(draws, self.held_back)][: self.n_draws]
         draws = np.empty(0, dtype=np.int64)
         while len(draws) < self.n_draws:
             more = rng.integers(self.n_rows, size=self.n_draws)
-            draws = np.concatenate([draws, more[~np.isin(more, unseen)]])
+            draws = np.concatenate([draws, more[~np.isin(more, self.held_back)]])
         return draws[: self.n_draws]
 
 
@@ -64,12 +63,10 @@ class TrainedMembers:
 
     panels : the members, with the rounds that were to be kept
     spreads : (n_members,), see `BoostedMember`
-    rows_of_member : the rows of the table that each member has seen
     """
 
     panels: list[Panel]
     spreads: Doubles
-    rows_of_member: list[Ints]
     history: list[dict[str, float]]
 
 
@@ -88,15 +85,13 @@ def train_members(
 
     parts : of each member
     """
-    rows_of_member: list[Ints] = []
     shared = SharedRows(matrix)
 
     def tasks(watch: Watch) -> Iterator[object]:
         seeds = np.random.SeedSequence(seed).spawn(len(parts))
         for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
             drawing, training = member_seed.spawn(2)
-            distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
-            rows_of_member.append(distinct)
+            distinct, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
             rows = shared.through(views[part.view], distinct)
             yield delayed(_boost)(os.getpid(), number, rows, draws, part.mapping, settings, training, watch)
 
@@ -114,7 +109,6 @@ def train_members(
     return TrainedMembers(
         seats.panels,
         np.array([member.spread for member in trained]),
-        rows_of_member,
         [record for member in trained for record in member.history],
     )
 
