@@ -49,6 +49,7 @@ PAPER: dict[str, Any] = {
     "momentum": 0.9,
     "max_grad_norm": 0.1,
     "dropout": 0.1,
+    "shrinkage": 0.0,
     "max_samples": 10_000,
     "bootstrap": True,
     "combination": "mean",
@@ -110,8 +111,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
-    dropout : float in [0, 1), default=0.1
-        Share of φ's outputs set to zero while training.
+    dropout : float in [0, 1), default=0.0
+        Share of φ's outputs set to zero while training, 0.1 in the paper.
+    shrinkage : float in [0, 1), default=0.1
+        φ is trained to predict this much less than η. That is what dropout of this share does to the novelty loss in
+        expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
     max_samples : int or float, default=4096
         Rows that each member draws: a number, or a share of the table in (0, 1].
     bootstrap : bool, default=False
@@ -195,6 +199,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "dropout": [Interval(Real, 0, 1, closed="left")],
+        "shrinkage": [Interval(Real, 0, 1, closed="left")],
         "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right")],
         "bootstrap": ["boolean"],
         "combination": [StrOptions({"mean", "geometric"})],
@@ -227,7 +232,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         learning_rate: float = 1.0,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
-        dropout: float = 0.1,
+        dropout: float = 0.0,
+        shrinkage: float = 0.1,
         max_samples: float = 4096,
         bootstrap: bool = False,
         combination: Literal["mean", "geometric"] = "geometric",
@@ -257,6 +263,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.momentum = momentum
         self.max_grad_norm = max_grad_norm
         self.dropout = dropout
+        self.shrinkage = shrinkage
         self.max_samples = max_samples
         self.bootstrap = bootstrap
         self.combination = combination
@@ -468,6 +475,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             n_targets=self.n_targets or self.n_components,
             n_rounds=self.n_rounds,
             filter_fraction=self.filter_fraction,
+            shrinkage=self.shrinkage,
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
