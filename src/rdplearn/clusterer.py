@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.partitioned import for_partitions
@@ -116,7 +117,8 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.transformer_ = self._make_transformer(random).fit(matrix)
         features = self._features(matrix)
         self.kmeans_ = self._make_kmeans(len(features), random)
-        with warnings.catch_warnings():
+        # one thread: the order in which several add up the centres is left to chance
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
             # rows that differ may have equal features; that clusters are fewer then is seen from the labels
             warnings.filterwarnings("ignore", message="Number of distinct clusters")
             self.kmeans_.fit(features)
