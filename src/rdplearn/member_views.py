@@ -22,6 +22,7 @@ SingleView = MinMaxView | UnchangedView | CurveView
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 VIEW_NAMES = ("minmax", "unchanged", *CURVES)
 CURVE_ROWS = 10_000  # rows that the curves are learned from
+FEW_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,32 @@ class View:
 
     def __call__(self, block: Matrix) -> Rows:
         """Look at a block of rows: (n_rows, n_parts * n_columns), in single precision."""
-        seen = [part(block) for part in self.parts]
-        if len(seen) == 1:
-            return seen[0]
-        return sp.csr_array(sp.hstack(seen, format="csr")) if sp.issparse(block) else np.hstack(seen)
+        return side_by_side([part(block) for part in self.parts])
+
+
+class SharedRows:
+    """Rows of a table as members see them; of a small table, every part of a view looks at all rows, and only once."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.is_small = matrix.shape[0] * matrix.shape[1] <= FEW_CELLS
+        self._seen: dict[int, Rows] = {}
+
+    def through(self, view: View, rows: npt.NDArray[np.int64]) -> Rows:
+        """Some rows through a view."""
+        if not self.is_small:
+            return view(self.matrix[rows])
+        for part in view.parts:
+            if id(part) not in self._seen:
+                self._seen[id(part)] = part(self.matrix)
+        return side_by_side([self._seen[id(part)][rows] for part in view.parts])
+
+
+def side_by_side(seen: list[Rows]) -> Rows:
+    """One matrix of several, dense or sparse as they are."""
+    if len(seen) == 1:
+        return seen[0]
+    return sp.csr_array(sp.hstack(seen, format="csr")) if sp.issparse(seen[0]) else np.hstack(seen)
 
 
 def names_in(view: str) -> list[str]:

@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE
 from rdplearn.matrix import Matrix, row_blocks
-from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows, activate
+from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
 from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
@@ -77,6 +77,7 @@ class Ensemble:
             self.mappings = Projection(
                 np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
+                np.zeros(n_members * n_targets, dtype=np.float32),
                 example.mapping.activation,
             )
 
@@ -92,6 +93,7 @@ class Ensemble:
             assert isinstance(member.mapping, Projection)
             self.mappings.weights[:, here] = member.mapping.weights
             self.mappings.offset[here] = member.mapping.offset
+            self.mappings.centre[here] = member.mapping.centre
         else:
             self.mappings[number] = member.mapping
 
@@ -108,7 +110,7 @@ class Ensemble:
         if isinstance(self.mappings, Projection):
             here = self._numbers_of(some)
             projected = row_products(rows, self.mappings.weights[:, here])
-            eta = activate(projected, self.mappings.offset[here], self.mappings.activation, self.n_components)
+            eta = self.mappings.activate(projected, self.n_components, here)
             return eta.reshape(rows.shape[0], -1, self.n_components)
         return np.stack([mapping(rows) for mapping in self.mappings[some]], axis=1)
 
@@ -145,8 +147,9 @@ class Ensemble:
         shape = (len(scores), self.n_components, rows.shape[0])
         projected = row_products(rows, self.weights[:, here]).T.reshape(shape)
         targets = row_products(rows, self.mappings.weights[:, here]).T.reshape(shape)
-        bias, offset = self.bias[here].reshape(shape[:2]), self.mappings.offset[here].reshape(shape[:2])
-        kernels.novelty_scores(projected, bias, targets, offset, np.float32(target_slope), scores)
+        constants = (self.bias, self.mappings.offset, self.mappings.centre)
+        bias, offset, centre = (constant[here].reshape(shape[:2]) for constant in constants)
+        kernels.novelty_scores(projected, bias, targets, offset, centre, np.float32(target_slope), scores)
 
     def _numbers_of(self, some: slice) -> slice:
         return slice(some.start * self.n_components, some.stop * self.n_components)
