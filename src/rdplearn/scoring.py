@@ -11,7 +11,9 @@ precision, for BLAS adds up in an order that varies with a row's place: relative
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +35,7 @@ N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
 NUMBERS_WORTH_COMPILING = 3e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
+_rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
 BLOCK = 128  # rows at a time: with all members' numbers they stay in the processor's cache
 
 
@@ -184,6 +187,20 @@ def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_
     return combination.over_members(scaled_member_scores(matrix, panels, combination, n_jobs))
 
 
+@contextmanager
+def rows_so_far(n_rows: int) -> Iterator[None]:
+    """Say that what is scored inside is the end of so many rows of a table that comes in batches.
+
+    The later batches of a long table are scored by the compiled kernel though each is small. Which of them depends on
+    their place in the table alone, so that another pass gives the same scores to the last bit.
+    """
+    token = _rows_so_far.set(n_rows)
+    try:
+        yield
+    finally:
+        _rows_so_far.reset(token)
+
+
 def scaled_member_scores(
     matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None
 ) -> npt.NDArray[np.floating]:
@@ -191,7 +208,8 @@ def scaled_member_scores(
 
     Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
     """
-    scorers = [[ensemble.scorer(matrix.shape[0]) for ensemble in panel.ensembles] for panel in panels]
+    n_rows = max(matrix.shape[0], _rows_so_far.get())
+    scorers = [[ensemble.scorer(n_rows) for ensemble in panel.ensembles] for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
