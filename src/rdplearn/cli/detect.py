@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.options import (
     Carried,
     ColumnOptions,
+    KeptModel,
     Label,
     OutputPath,
     ReadingOptions,
@@ -26,9 +23,7 @@ def detect(
     columns: ColumnOptions,
     training: TrainingOptions,
     output: OutputPath = None,
-    model_path: Annotated[
-        str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")
-    ] = None,
+    model_path: KeptModel = None,
     carried: Carried = None,
     label: Label = None,
     n_top: TopCount = 10,
@@ -43,7 +38,9 @@ def detect(
       rdplearn detect sales.csv --id order --ignore note --contamination 0.01 -o scores.parquet
       zcat sales.csv.gz | rdplearn detect - --json
     """
-    from rdplearn.cli.scoring import Outlet, check_paths, require_columns
+    from rdplearn.cli.checks import check_paths, require_columns
+    from rdplearn.cli.printing import told_while_read
+    from rdplearn.cli.scoring import Outlet
     from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
@@ -53,7 +50,7 @@ def detect(
     outlet = Outlet(opened, talk, output=output, carried=carried or [], label=label, n_top=n_top)
     unseen = [*(carried or []), *([label] if label else [])]
     detector = training.detector(verbose=talk.shows_progress)
-    model = TableModel(detector, columns.encoder(unseen)).fit(opened)
+    model = TableModel(detector, columns.encoder(unseen)).fit(told_while_read(opened, talk.shows_progress))
     if model_path is not None:
         save(model, model_path)
     outlet.score(model)
