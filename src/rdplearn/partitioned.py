@@ -46,7 +46,7 @@ def is_partitioned(X: object) -> bool:
         path = os.fspath(X)
         return os.path.isdir(path) or (isinstance(path, str) and has_magic(path) and not os.path.exists(path))
     home = type(X).__module__
-    return home.split(".")[0] == "dask" or home == "pyarrow._dataset"
+    return home.split(".")[0] == "dask" or home in ("pyarrow._dataset", "rdplearn.distributed.parquet_parts")
 
 
 def distributed() -> Any:

@@ -47,6 +47,17 @@ Label = Annotated[
 ]
 
 
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS|local:N",
+        help="Work on a Dask cluster, or in N processes here: TABLE is then a folder or 'pattern' of Parquet files, "
+        "and the output a folder.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """How to read a file; what is not said is guessed from its content."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -16,6 +16,7 @@ from rdplearn.table import Table, open_table
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 ENDINGS = (".parquet", ".pq")
 
@@ -50,6 +51,11 @@ class Dataset:
     def n_rows(self) -> int:
         """Rows of all parts."""
         return sum(part.n_rows for part in self.parts)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows, one part after the other, on this machine."""
+        for part in self.parts:
+            yield from part.open().batches()
 
 
 def open_dataset(where: str | os.PathLike[str]) -> Dataset:
