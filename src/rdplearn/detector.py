@@ -19,12 +19,13 @@ from rdplearn.combination import geometric_mean, mean_of
 from rdplearn.errors import RDPWarning
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
-from rdplearn.members import Part, Sampling, train_members
+from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
+from rdplearn.partitioned import for_partitions
 from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import Panel, scaled_member_scores, score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
-from rdplearn.training import ENGINES, choose_engine
+from rdplearn.training import ENGINES, Filling, choose_engine, filling_of
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -293,55 +294,51 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """
         return cls(**{**PAPER, **changes})
 
+    @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
         """Train the ensemble on a table and set the threshold.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
         y : ignored
         """
         self._check_parameters()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         sampling, seed = self._plan_sampling(matrix.shape[0])
-        parts = self._plan_parts()
-        trained = train_members(
-            matrix,
-            self._fit_views(parts, matrix, seed),
-            parts,
-            sampling,
-            self._boosting_settings(matrix),
-            seed,
-            self.n_jobs,
-            verbose=bool(self.verbose),
-        )
-        self.panels_, self.history_ = trained.panels, trained.history
-        self.combination_ = (
-            geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(self.n_members)
-        )
-        self.offset_ = -self._choose_threshold(matrix, sampling, seed)
+        plans = plan_members(self._plan_parts(), sampling, seed)
+        views = self._fit_views(plans, matrix, seed)
+        settings = self._boosting_settings(filling_of(matrix))
+        self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
+        judged = self._rows_to_judge(sampling, seed)
+        self.offset_ = -self._choose_threshold(self._anomaly_scores(matrix[judged]))
         return self
 
+    @for_partitions
     def score_samples(self, X: Any) -> Doubles:
         """How normal each row is: the higher, the more normal. Shape (n_rows,).
 
         The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
         (and over the last `score_rounds` rounds).
         """
-        return -score_rows(self._new_rows(X), self._scoring_panels(), self.combination_, self.n_jobs)
+        return -self._anomaly_scores(self._new_rows(X))
 
+    @for_partitions
     def decision_function(self, X: Any) -> Doubles:
         """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
         return self.score_samples(X) - self.offset_
 
+    @for_partitions
     def predict(self, X: Any) -> Ints:
         """-1 for rows that are reported as anomalous, +1 for the others."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
+    @for_partitions
     def member_scores(self, X: Any) -> Doubles:
         """`score_samples` by each member alone. Shape (n_rows, n_members)."""
         matrix = self._new_rows(X)
-        return -self.combination_.from_scale(self._scaled_member_scores(matrix))
+        scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+        return -self.combination_.from_scale(scaled)
 
     def round_scores(self, X: Any) -> Doubles:
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `keep_rounds`."""
@@ -359,8 +356,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def _scoring_panels(self) -> list[Panel]:
         return [panel.last_rounds(self.score_rounds) for panel in self.panels_]
 
-    def _scaled_member_scores(self, matrix: Matrix) -> npt.NDArray[np.floating]:
-        return scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+    def _anomaly_scores(self, matrix: Matrix) -> Doubles:
+        return score_rows(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
 
     def _new_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
@@ -429,24 +426,36 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             )
         return list(turns)
 
-    def _fit_views(self, parts: list[Part], matrix: Matrix, seed: int) -> dict[str, View]:
+    def _fit_views(self, plans: list[Plan], matrix: Matrix, seed: int) -> dict[str, View]:
         if is_constant(matrix):
-            warnings.warn(
-                f"All {matrix.shape[1]} column(s) of the table are constant: every row gets the same score.",
-                RDPWarning,
-                stacklevel=3,
-            )
-        return fit_views((part.view for part in parts), matrix, seed)
+            self._warn_of_constant(matrix.shape[1])
+        return fit_views((plan.part.view for plan in plans), matrix, seed)
 
-    def _choose_threshold(self, matrix: Matrix, sampling: Sampling, seed: int) -> float:
-        """The anomaly score above which `predict` reports a row."""
+    def _warn_of_constant(self, n_columns: int) -> None:
+        warnings.warn(
+            f"All {n_columns} column(s) of the table are constant: every row gets the same score.",
+            RDPWarning,
+            stacklevel=4,
+        )
+
+    def _take(self, trained: TrainedMembers) -> None:
+        self.panels_, self.history_ = trained.panels, trained.history
+        self.combination_ = (
+            geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(self.n_members)
+        )
+
+    def _rows_to_judge(self, sampling: Sampling, seed: int) -> Ints:
+        """The rows whose scores decide on the threshold, ascending."""
         if self.false_alarm_rate is not None:
-            scores = score_rows(matrix[sampling.held_back], self._scoring_panels(), self.combination_, self.n_jobs)
+            return sampling.held_back
+        if sampling.n_rows <= THRESHOLD_ROWS:
+            return np.arange(sampling.n_rows)
+        return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, THRESHOLD_ROWS, replace=False))
+
+    def _choose_threshold(self, scores: Doubles) -> float:
+        """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
+        if self.false_alarm_rate is not None:
             return false_alarm_threshold(scores, self.false_alarm_rate)
-        few = np.arange(matrix.shape[0])
-        if len(few) > THRESHOLD_ROWS:
-            few = np.sort(np.random.default_rng(seed).choice(len(few), THRESHOLD_ROWS, replace=False))
-        scores = score_rows(matrix[few], self._scoring_panels(), self.combination_, self.n_jobs)
         if self.contamination == "auto":
             return automatic_threshold(scores, on_logs=self.combination_.geometric)
         return share_threshold(scores, self.contamination)
@@ -456,7 +465,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _boosting_settings(self, matrix: Matrix) -> BoostingSettings:
+    def _boosting_settings(self, filling: Filling) -> BoostingSettings:
         training = TrainingSettings(
             n_steps=self.n_steps,
             batch_size=self.batch_size,
@@ -479,5 +488,5 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
-            engine=choose_engine(self.engine, n_all_steps, matrix, self.n_components, self.batch_size),
+            engine=choose_engine(self.engine, n_all_steps, filling, self.n_components, self.batch_size),
         )

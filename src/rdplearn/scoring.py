@@ -12,7 +12,9 @@ the products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -37,6 +39,7 @@ N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 NUMBERS_WORTH_COMPILING = 3e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
 NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
+_rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,19 @@ def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_
     return combination.over_members(scaled_member_scores(matrix, panels, combination, n_jobs))
 
 
+@contextmanager
+def rows_so_far(n_rows: int) -> Iterator[None]:
+    """Say that what is scored inside is the end of so many rows of a table that comes in batches.
+
+    The later batches of a long table are scored by the compiled kernel though each is small.
+    """
+    token = _rows_so_far.set(n_rows)
+    try:
+        yield
+    finally:
+        _rows_so_far.reset(token)
+
+
 def scaled_member_scores(
     matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None
 ) -> npt.NDArray[np.floating]:
@@ -218,7 +234,8 @@ def scaled_member_scores(
 
     Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
     """
-    scorers = [panel.scorer(matrix.shape[0], combination) for panel in panels]
+    n_rows = max(matrix.shape[0], _rows_so_far.get())
+    scorers = [panel.scorer(n_rows, combination) for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)

@@ -24,10 +24,17 @@ from rdplearn.random_mapping import Identity, Projection
 from rdplearn.random_mapping import Mapping as RandomMapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member, Panel
+from rdplearn.stored_parts import (
+    history_array,
+    plain_parameters,
+    rebuild_history,
+    stored_names,
+    take_columns,
+    with_parameters,
+)
 from rdplearn.views import MinMaxView, UnchangedView
 
 OWNER = "Its description of the detector"
-NOT_STORED = ("n_jobs", "verbose")  # how to run it is the business of the machine that it runs on
 ACTIVATIONS = ("leaky", "linear", "cosine")
 VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
@@ -79,18 +86,17 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     """Take a fitted detector apart into a header of plain values and arrays."""
     check_is_fitted(detector)
     arrays: Arrays = {
-        "history": _history_array(detector.history_),
+        "history": history_array(detector.history_, HISTORY_COUNTS, HISTORY_NUMBERS),
         "member_weights": detector.combination_.weights,
     }
     for number, panel in enumerate(detector.panels_):
         arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
-    names = getattr(detector, "feature_names_in_", None)
     ensembles = detector.panels_[0].ensembles
     references = ensembles[0].references
     header = StoredDetector(
-        parameters=_plain_parameters(detector),
+        parameters=plain_parameters(detector),
         n_columns=int(detector.n_features_in_),
-        column_names=None if names is None else [str(name) for name in names],
+        column_names=stored_names(detector),
         offset=float(detector.offset_),
         panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
         n_rounds=len(ensembles),
@@ -118,15 +124,13 @@ def layout(description: Any, n_arrays: int) -> Layout:
 def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     """Put a detector together from its description and its arrays, which fit its `layout`."""
     stored, panels, detector = _read(description)
-    detector.n_features_in_ = stored.n_columns
-    if stored.column_names is not None:
-        detector.feature_names_in_ = np.array(stored.column_names, dtype=object)
+    take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
         _rebuild_panel(panel, stored, detector.n_components, _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
-    detector.history_ = _rebuild_history(arrays["history"])
+    detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.offset_ = float(stored.offset)
     return detector
 
@@ -134,16 +138,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
-    unknown = sorted(
-        set(stored.parameters) - set(RDPDetector().get_params()) | set(NOT_STORED) & set(stored.parameters)
-    )
-    if unknown:
-        raise ModelFileError(f"{OWNER} has an unknown parameter, {unknown[0]!r:.60}.")
-    detector = RDPDetector(**stored.parameters)
-    try:
-        detector._check_parameters()
-    except (ValueError, TypeError) as fault:
-        raise ModelFileError(f"{OWNER} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
+    detector = with_parameters(RDPDetector, stored.parameters, RDPDetector._check_parameters, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     _require_sense(stored, panels, detector)
     return stored, panels, detector
@@ -184,26 +179,6 @@ def _is_view(description: Any, n_columns: int) -> bool:
     if view.kind == "curves":
         return view.n_knots >= n_columns
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
-
-
-def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
-    """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
-    mappings = detector.mapping if isinstance(detector.mapping, list | tuple) else [detector.mapping]
-    if not all(isinstance(mapping, str) for mapping in mappings):
-        raise ValueError(
-            "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
-            f"{detector.mapping!r:.60}: pickle the detector instead, or use one of the built-in mappings."
-        )
-    parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
-    parameters |= {
-        name: list(value)
-        for name, value in parameters.items()
-        if name in ("views", "mapping") and isinstance(value, tuple)
-    }
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-    if not isinstance(plain["random_state"], int | None):
-        del plain["random_state"]
-    return plain
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:
@@ -286,22 +261,6 @@ def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, n_components: int
 
 def _under(start: str, arrays: Arrays) -> Arrays:
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-
-
-def _history_array(history: list[dict[str, float]]) -> Any:
-    """(n_records, 7); a loss that is no number any more is stored as the largest one."""
-    rows = [[record[name] for name in (*HISTORY_COUNTS, *HISTORY_NUMBERS)] for record in history]
-    array = np.array(rows, dtype=np.float64).reshape(len(rows), len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))
-    return np.nan_to_num(array, nan=np.finfo(np.float64).max)
-
-
-def _rebuild_history(array: Any) -> list[dict[str, float]]:
-    n_counts = len(HISTORY_COUNTS)
-    return [
-        dict(zip(HISTORY_COUNTS, map(int, row[:n_counts]), strict=True))
-        | dict(zip(HISTORY_NUMBERS, row[n_counts:], strict=True))
-        for row in array.tolist()
-    ]
 
 
 def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
