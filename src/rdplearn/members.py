@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
-from rdplearn.member_views import SharedRows, View
+from rdplearn.member_views import SeenRows, View, rows_through
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
@@ -104,11 +104,12 @@ def train_members(
     verbose: bool,
 ) -> TrainedMembers:
     """Train every member on its own rows of the table; only these are ever scaled or copied."""
-    shared = SharedRows(matrix)
+    whole = SeenRows(matrix)
 
     def tasks(watch: Watch) -> Iterator[object]:
         for plan in plans:
-            yield delayed(train_member)(shared.through(views[plan.part.view], plan.rows), plan, settings, watch)
+            rows = rows_through(views[plan.part.view], matrix, plan.rows, whole)
+            yield delayed(train_member)(rows, plan, settings, watch)
 
     with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
         members = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch))

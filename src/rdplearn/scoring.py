@@ -25,6 +25,7 @@ from joblib import Parallel, delayed
 from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.member_views import SeenRows, View
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
 from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
@@ -167,7 +168,7 @@ class Panel:
     """
 
     members: Ints
-    view: Callable[[Matrix], Rows]
+    view: View
     ensembles: list[Ensemble]
 
     def last_rounds(self, n_rounds: int) -> Panel:
@@ -239,9 +240,10 @@ def scaled_member_scores(
 
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
+        seen = SeenRows(matrix[stretch])
         for panel, score in zip(panels, scorers, strict=True):
             of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
-            scores[:, panel.members] = in_steady_blocks(panel.view(matrix[stretch]), score, of_panel)
+            scores[:, panel.members] = in_steady_blocks(seen.through(panel.view), score, of_panel)
         return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.

@@ -191,7 +191,7 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         n_targets = cast(Projection, mapping).weights.shape[1]
     return StoredPanel(
         members=[int(number) for number in panel.members],
-        views=[asdict(_describe_view(view)) for view in cast(View, panel.view).parts],
+        views=[asdict(_describe_view(view)) for view in panel.view.parts],
         activation=mapping.activation if isinstance(mapping, Projection) else None,
         n_targets=n_targets,
     )
@@ -204,7 +204,7 @@ def _describe_view(view: SingleView) -> StoredView:
 
 
 def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
-    for number, view in enumerate(cast(View, panel.view).parts):
+    for number, view in enumerate(panel.view.parts):
         for field in VIEW_FIELDS[_describe_view(view).kind]:
             yield f"view_{number}.{field}", getattr(view, field)
     for number, ensemble in enumerate(panel.ensembles):
