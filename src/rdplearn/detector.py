@@ -55,7 +55,7 @@ PAPER: dict[str, Any] = {
     "bootstrap": True,
     "combination": "mean",
 }
-THRESHOLD_ROWS = 100_000  # a share of a larger table is taken from a sample of this size
+QUARTILE_ROWS, SHARE_ROWS = 2_000, 100_000  # a threshold of a larger table is taken from a sample of this size
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -126,8 +126,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         member gives a row. Members that take turns need the latter. See `rdplearn.combination`.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
-        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Tables of
-        more than 100,000 rows are judged by a random sample of that size.
+        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
+        large tables a random sample is judged: 2,000 rows for the box plot, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
         fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn.threshold`.
@@ -448,9 +448,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """The rows whose scores decide on the threshold, ascending."""
         if self.false_alarm_rate is not None:
             return sampling.held_back
-        if sampling.n_rows <= THRESHOLD_ROWS:
-            return np.arange(sampling.n_rows)
-        return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, THRESHOLD_ROWS, replace=False))
+        n_judged = min(sampling.n_rows, QUARTILE_ROWS if self.contamination == "auto" else SHARE_ROWS)
+        return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, n_judged, replace=False))
 
     def _choose_threshold(self, scores: Doubles) -> float:
         """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
