@@ -106,7 +106,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         the paper, is the fastest; two or three give a steadier ranking.
     n_steps : int, default=60
         Steps of gradient descent in each round.
-    batch_size : int, default=192
+    batch_size : int, default=128
         Rows in each step.
     learning_rate : float, default=1.0
     momentum : float in [0, 1), default=0.9
@@ -117,7 +117,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     shrinkage : float in [0, 1), default=0.1
         φ is trained to predict this much less than η. That is what dropout of this share does to the novelty loss in
         expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
-    max_samples : int or float, default=4096
+    max_samples : int or float, default=2048
         Rows that each member draws: a number, or a share of the table in (0, 1].
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
@@ -229,13 +229,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         filter_fraction: float = 0.1,
         score_rounds: int = 3,
         n_steps: int = 60,
-        batch_size: int = 192,
+        batch_size: int = 128,
         learning_rate: float = 1.0,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
         dropout: float = 0.0,
         shrinkage: float = 0.1,
-        max_samples: float = 4096,
+        max_samples: float = 2048,
         bootstrap: bool = False,
         combination: Literal["mean", "geometric"] = "geometric",
         contamination: float | Literal["auto"] = "auto",
