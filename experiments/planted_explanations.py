@@ -18,21 +18,14 @@ import scipy.sparse as sp
 
 from experiments.results import RESULTS
 from rdplearn import RDPDetector, TableModel
+from rdplearn.detector import PAPER
 
 N_ROWS, N_PLANTED, N_SEEDS = 3_000, 24, 4
 TOP_SHARE = 0.01
 STRENGTHS = (4.0, 6.0)  # in standard deviations of a column, on average
 DETECTORS: dict[str, dict[str, Any]] = {
-    "5 members, 3 rounds of 500 steps": {"n_members": 5, "n_rounds": 3, "n_steps": 500},
-    "4 members with different views": {
-        "n_members": 4,
-        "n_rounds": 4,
-        "n_steps": 60,
-        "learning_rate": 1.0,
-        "views": ["robust", "rank", "surprise", "minmax"],
-        "mapping": ["few", "leaky", "few", "leaky"],
-        "combination": "geometric",
-    },
+    "default": {},
+    "the paper's, 5 members, 3 rounds of 500 steps": {**PAPER, "n_members": 5, "n_rounds": 3, "n_steps": 500},
 }
 _SHAPE = np.random.default_rng(5)
 _FEW_FACTORS, _MANY_FACTORS = _SHAPE.normal(size=(3, 12)), _SHAPE.normal(size=(8, 50))
@@ -65,8 +58,9 @@ def planted_table(kind: str, strength: float, seed: int) -> tuple[np.ndarray, di
     rows = NORMAL_ROWS[kind](N_ROWS, rng)
     typical, spread = np.median(rows, axis=0), rows.std(axis=0)
     changed = {}
-    # a row that is odd already would rightly be explained by what was not planted
-    usual = np.flatnonzero((rows[:, 6:] < np.array(_LEVELS) - 1).all(axis=1)) if kind == "mixed" else np.arange(N_ROWS)
+    # A row that is odd already would rightly be explained by what was not planted.
+    low, high = np.quantile(rows, [0.01, 0.99], axis=0)
+    usual = np.flatnonzero(((rows >= low) & (rows <= high)).all(axis=1))
     for number, row in enumerate(rng.choice(usual, N_PLANTED, replace=False)):
         columns = rng.choice(rows.shape[1], 1 + number % 3, replace=False)
         for column in columns:

@@ -1,6 +1,6 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
-A row :math:`x` is held against what the typical rows nearest to it have, :math:`t` (`rdplearn.background`), and these
+A row :math:`x` is held against what the typical rows nearest to it have, :math:`t` (`rdplearn.typical_rows`), and these
 against the most typical row of all, whose score :math:`s_0` is the baseline. Each column is judged by what its value
 alone does: :math:`t` gets the value that :math:`x` has there, is scored again, and the difference counts,
 
@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn.background import Background
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.typical_rows import TypicalRows
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ N_FREQUENT = 10
 def attribute(
     matrix: Matrix,
     scores: Doubles,
-    background: Background,
+    typical_rows: TypicalRows,
     group_of_column: Ints,
     anomaly_scores: Callable[[Any], Doubles],
 ) -> Matrix:
@@ -53,20 +53,20 @@ def attribute(
     anomaly_scores : takes anything with a `shape` of which slices are rows
     """
     sizes = np.bincount(group_of_column)
-    together, weights = sizes[group_of_column] > 1, background.weights(group_of_column)
+    together, weights = sizes[group_of_column] > 1, typical_rows.weights(group_of_column)
     keeps_sparse = sp.issparse(matrix) and not together.any()
-    most_typical = background.rows[np.zeros(background.rows.shape[0], dtype=np.int64)]
-    company = effects_of_values(most_typical, background.rows, background, group_of_column, anomaly_scores)
+    most_typical = typical_rows.rows[np.zeros(typical_rows.rows.shape[0], dtype=np.int64)]
+    company = effects_of_values(most_typical, typical_rows.rows, typical_rows, group_of_column, anomaly_scores)
     size = int(np.clip(CELLS_AT_ONCE // matrix.shape[1], FEWEST_ROWS, MOST_ROWS))
     parts = []
     for block in row_blocks(matrix.shape[0], size):
         actual = matrix[block].astype(np.float64)
-        typical, nearest = background.similar_rows(actual, together, weights)
-        own = effects_of_values(typical, actual, background, group_of_column, anomaly_scores)
+        typical, nearest = typical_rows.similar_rows(actual, together, weights)
+        own = effects_of_values(typical, actual, typical_rows, group_of_column, anomaly_scores)
         shared = mean_of_rows(company, nearest)
-        totals = scores[block] - background.score
+        totals = scores[block] - typical_rows.score
         parts.append(
-            share_sparse_rest(own, shared, totals, fallback_columns(actual, background))
+            share_sparse_rest(own, shared, totals, fallback_columns(actual, typical_rows))
             if keeps_sparse
             else share_rest(own.toarray(), shared.toarray(), totals)
         )
@@ -122,7 +122,7 @@ def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_mo
 def effects_of_values(
     typical: Matrix,
     actual: Matrix,
-    background: Background,
+    typical_rows: TypicalRows,
     group_of_column: Ints,
     anomaly_scores: Callable[[Any], Doubles],
 ) -> sp.csr_array:
@@ -133,7 +133,7 @@ def effects_of_values(
     (n_rows, n_groups) : zero where a group does not deviate, or so little that it is not tried
     """
     n_rows, n_groups = typical.shape[0], int(group_of_column.max()) + 1
-    deviations = background.deviations(actual - typical)
+    deviations = typical_rows.deviations(actual - typical)
     rows, groups = most_deviating(deviations, group_of_column, n_tried(n_groups))
     nothing = np.full(n_rows, n_groups)
     all_rows, all_groups = np.concatenate([np.arange(n_rows), rows]), np.concatenate([nothing, groups])
@@ -215,10 +215,10 @@ def share_sparse_rest(own: sp.csr_array, shared: sp.csr_array, totals: Doubles, 
     return sp.csr_array(contributions + shares)
 
 
-def fallback_columns(rows: sp.csr_array, background: Background) -> sp.csr_array:
+def fallback_columns(rows: sp.csr_array, typical_rows: TypicalRows) -> sp.csr_array:
     """For rows that differ in no column from typical ones: a 1 for what they store, or else for what most rows do."""
     stored = rows.astype(bool).astype(np.float64)
-    n_stored = np.bincount(background.rows.indices, minlength=rows.shape[1])
+    n_stored = np.bincount(typical_rows.rows.indices, minlength=rows.shape[1])
     frequent = np.zeros(rows.shape[1])
     frequent[np.argsort(-n_stored, kind="stable")[:N_FREQUENT]] = 1.0
     is_empty = np.asarray(stored.sum(axis=1)).ravel() == 0

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn.background import Background
 from rdplearn.matrix import Matrix
 from rdplearn.typical import Typical, value_words
+from rdplearn.typical_rows import TypicalRows
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -192,13 +192,13 @@ def grouped_values(matrix: Matrix, group_of_column: Ints) -> Any:
     return values
 
 
-def typical_ranges(background: Background, group_of_column: Ints) -> list[Typical]:
+def typical_ranges(typical_rows: TypicalRows, group_of_column: Ints) -> list[Typical]:
     """For each group of one column the range of its typical values; nothing for the others."""
     sizes = np.bincount(group_of_column)
     typical = [Typical()] * len(sizes)
     for column, group in enumerate(group_of_column):
         if sizes[group] == 1:
-            typical[group] = Typical(low=float(background.low[column]), high=float(background.high[column]))
+            typical[group] = Typical(low=float(typical_rows.low[column]), high=float(typical_rows.high[column]))
     return typical
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rdplearn.background import Background
 from rdplearn.combination import Combination
 from rdplearn.curves import CurveView
 from rdplearn.detector import RDPDetector
@@ -27,10 +26,18 @@ from rdplearn.random_mapping import Identity, Projection
 from rdplearn.random_mapping import Mapping as RandomMapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member, Panel
+from rdplearn.stored_parts import (
+    history_array,
+    plain_parameters,
+    rebuild_history,
+    stored_names,
+    take_columns,
+    with_parameters,
+)
+from rdplearn.typical_rows import TypicalRows
 from rdplearn.views import MinMaxView, UnchangedView
 
 OWNER = "Its description of the detector"
-NOT_STORED = ("n_jobs", "verbose")  # how to run it is the business of the machine that it runs on
 ACTIVATIONS = ("leaky", "linear", "cosine")
 VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
@@ -88,26 +95,25 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     """Take a fitted detector apart into a header of plain values and arrays."""
     check_is_fitted(detector)
     arrays: Arrays = {
-        "history": _history_array(detector.history_),
+        "history": history_array(detector.history_, HISTORY_COUNTS, HISTORY_NUMBERS),
         "member_weights": detector.combination_.weights,
     }
     for number, panel in enumerate(detector.panels_):
         arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
-    arrays |= {f"typical.{part}": array for part, array in _background_arrays(detector.background_)}
-    names = getattr(detector, "feature_names_in_", None)
-    typical = detector.background_.rows
+    arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
+    typical = detector.typical_rows_.rows
     ensembles = detector.panels_[0].ensembles
     references = ensembles[0].references
     header = StoredDetector(
-        parameters=_plain_parameters(detector),
+        parameters=plain_parameters(detector),
         n_columns=int(detector.n_features_in_),
-        column_names=None if names is None else [str(name) for name in names],
+        column_names=stored_names(detector),
         offset=float(detector.offset_),
         panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
         n_rounds=len(ensembles),
         n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
-        typical_score=detector.background_.score,
+        typical_score=detector.typical_rows_.score,
         n_typical=typical.shape[0],
         n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
     )
@@ -126,39 +132,28 @@ def layout(description: Any, n_arrays: int) -> Layout:
     for number, panel in enumerate(panels):
         of_panel = _panel_layout(panel, stored, detector.n_components)
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
-    return wanted | {f"typical.{part}": shape for part, shape in _background_layout(stored).items()}
+    return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
 
 def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     """Put a detector together from its description and its arrays, which fit its `layout`."""
     stored, panels, detector = _read(description)
-    detector.n_features_in_ = stored.n_columns
-    if stored.column_names is not None:
-        detector.feature_names_in_ = np.array(stored.column_names, dtype=object)
+    take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
         _rebuild_panel(panel, stored, detector.n_components, _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
-    detector.history_ = _rebuild_history(arrays["history"])
+    detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.offset_ = float(stored.offset)
-    detector.background_ = _rebuild_background(stored, _under("typical.", arrays))
+    detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
     return detector
 
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
-    unknown = sorted(
-        set(stored.parameters) - set(RDPDetector().get_params()) | set(NOT_STORED) & set(stored.parameters)
-    )
-    if unknown:
-        raise ModelFileError(f"{OWNER} has an unknown parameter, {unknown[0]!r:.60}.")
-    detector = RDPDetector(**stored.parameters)
-    try:
-        detector._check_parameters()
-    except (ValueError, TypeError) as fault:
-        raise ModelFileError(f"{OWNER} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
+    detector = with_parameters(RDPDetector, stored.parameters, RDPDetector._check_parameters, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     _require_sense(stored, panels, detector)
     return stored, panels, detector
@@ -202,26 +197,6 @@ def _is_view(description: Any, n_columns: int) -> bool:
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
-def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
-    """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
-    mappings = detector.mapping if isinstance(detector.mapping, list | tuple) else [detector.mapping]
-    if not all(isinstance(mapping, str) for mapping in mappings):
-        raise ValueError(
-            "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
-            f"{detector.mapping!r:.60}: pickle the detector instead, or use one of the built-in mappings."
-        )
-    parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
-    parameters |= {
-        name: list(value)
-        for name, value in parameters.items()
-        if name in ("views", "mapping") and isinstance(value, tuple)
-    }
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-    if not isinstance(plain["random_state"], int | None):
-        del plain["random_state"]
-    return plain
-
-
 def _describe_panel(panel: Panel) -> StoredPanel:
     ensemble = panel.ensembles[-1]
     mapping = ensemble.mappings[0] if isinstance(ensemble.mappings, list) else ensemble.mappings
@@ -232,7 +207,7 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         n_targets = cast(Projection, mapping).weights.shape[1]
     return StoredPanel(
         members=[int(number) for number in panel.members],
-        views=[asdict(_describe_view(view)) for view in cast(View, panel.view).parts],
+        views=[asdict(_describe_view(view)) for view in panel.view.parts],
         activation=mapping.activation if isinstance(mapping, Projection) else None,
         n_targets=n_targets,
     )
@@ -245,7 +220,7 @@ def _describe_view(view: SingleView) -> StoredView:
 
 
 def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
-    for number, view in enumerate(cast(View, panel.view).parts):
+    for number, view in enumerate(panel.view.parts):
         for field in VIEW_FIELDS[_describe_view(view).kind]:
             yield f"view_{number}.{field}", getattr(view, field)
     for number, ensemble in enumerate(panel.ensembles):
@@ -262,6 +237,7 @@ def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
     if projections:
         yield "mapping_weights", np.concatenate([projection.weights for projection in projections], axis=1)
         yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
+        yield "mapping_centre", np.concatenate([projection.centre for projection in projections])
     if ensemble.references is not None:
         yield "references", ensemble.references
 
@@ -282,6 +258,7 @@ def _panel_layout(panel: StoredPanel, stored: StoredDetector, n_components: int)
         if panel.activation is not None:
             wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
             wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
+            wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
         if stored.n_references:
             wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, n_components))
     return wanted
@@ -298,18 +275,18 @@ def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, n_components: int
     return Panel(np.array(panel.members), View(tuple(views)), ensembles)
 
 
-def _background_arrays(background: Background) -> Iterator[tuple[str, Any]]:
+def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
     for field in ("low", "high", "spread"):
-        yield field, getattr(background, field)
-    if not sp.issparse(background.rows):
-        yield "rows", background.rows
+        yield field, getattr(typical_rows, field)
+    if not sp.issparse(typical_rows.rows):
+        yield "rows", typical_rows.rows
         return
-    yield "values", background.rows.data
-    yield "columns", background.rows.indices.astype(np.int64)
-    yield "ends", background.rows.indptr.astype(np.int64)
+    yield "values", typical_rows.rows.data
+    yield "columns", typical_rows.rows.indices.astype(np.int64)
+    yield "ends", typical_rows.rows.indptr.astype(np.int64)
 
 
-def _background_layout(stored: StoredDetector) -> Layout:
+def _typical_layout(stored: StoredDetector) -> Layout:
     of_columns: Layout = dict.fromkeys(("low", "high", "spread"), ("F64", (stored.n_columns,)))
     if stored.n_typical_entries is None:
         return of_columns | {"rows": ("F64", (stored.n_typical, stored.n_columns))}
@@ -321,7 +298,7 @@ def _background_layout(stored: StoredDetector) -> Layout:
     }
 
 
-def _rebuild_background(stored: StoredDetector, arrays: Arrays) -> Background:
+def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
     if (arrays["spread"] < 0).any():
         raise ModelFileError("Its array 'typical.spread' must not be negative.")
     rows = arrays.get("rows")
@@ -333,27 +310,11 @@ def _rebuild_background(stored: StoredDetector, arrays: Arrays) -> Background:
         rows = canonical_csr(
             sp.csr_array((arrays["values"], columns, ends), shape=(stored.n_typical, stored.n_columns))
         )
-    return Background(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
+    return TypicalRows(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
 
 
 def _under(start: str, arrays: Arrays) -> Arrays:
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-
-
-def _history_array(history: list[dict[str, float]]) -> Any:
-    """(n_records, 7); a loss that is no number any more is stored as the largest one."""
-    rows = [[record[name] for name in (*HISTORY_COUNTS, *HISTORY_NUMBERS)] for record in history]
-    array = np.array(rows, dtype=np.float64).reshape(len(rows), len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))
-    return np.nan_to_num(array, nan=np.finfo(np.float64).max)
-
-
-def _rebuild_history(array: Any) -> list[dict[str, float]]:
-    n_counts = len(HISTORY_COUNTS)
-    return [
-        dict(zip(HISTORY_COUNTS, map(int, row[:n_counts]), strict=True))
-        | dict(zip(HISTORY_NUMBERS, row[n_counts:], strict=True))
-        for row in array.tolist()
-    ]
 
 
 def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
@@ -383,8 +344,8 @@ def _rebuild_member(place: int, panel: StoredPanel, n_components: int, arrays: A
     mapping: RandomMapping = Identity()
     if panel.activation is not None:
         targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
-        weights, offset = arrays["mapping_weights"][:, targets], arrays["mapping_offset"][targets]
-        mapping = Projection(weights, offset, cast(Any, panel.activation))
+        offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
+        mapping = Projection(arrays["mapping_weights"][:, targets], offset, centre, cast(Any, panel.activation))
     references = arrays["references"][place] if "references" in arrays else None
     representation = Representation(arrays["weights"][:, here], arrays["bias"][here])
     return Member(representation, mapping, references, float(arrays["typical"][place]))

@@ -16,15 +16,20 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from rdplearn.detector import RDPDetector
+from rdplearn.background import read_ahead
 from rdplearn.errors import TableError
 from rdplearn.explanation import Explanation, joined
+from rdplearn.partitioned import for_partitions
+from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rdplearn.clusterer import RDPClusterer
+    from rdplearn.detector import RDPDetector
+    from rdplearn.transformer import RDPTransformer
     from rdplearn.trust import Assessment
 
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
@@ -36,7 +41,8 @@ class TableModel:
 
     Parameters
     ----------
-    estimator : RDPDetector
+    estimator : RDPDetector, RDPTransformer or RDPClusterer
+        The methods below that it has itself can be called.
     encoder : TableEncoder, optional
         By default one that finds out everything by itself.
 
@@ -52,35 +58,46 @@ class TableModel:
     array([ 1, -1])
     """
 
-    def __init__(self, estimator: RDPDetector, encoder: TableEncoder | None = None) -> None:
-        self.estimator = estimator
+    def __init__(
+        self, estimator: RDPDetector | RDPTransformer | RDPClusterer, encoder: TableEncoder | None = None
+    ) -> None:
+        self.estimator: Any = estimator
         self.encoder = TableEncoder() if encoder is None else encoder
 
     def __repr__(self) -> str:
         return f"TableModel({self.estimator!r})"
 
+    @for_partitions
     def fit(self, table: Any) -> TableModel:
         """Learn the columns, draw the rows, fit the estimator; the columns that the encoder ignores are not kept."""
         opened = open_table(table)
-        sampler = self._sampler(len(opened.column_names))
-        self.encoder.fit(_watched(opened, sampler, frozenset(self.encoder.ignore)))
+        sampler = self.sampler(len(opened.column_names))
+        self.encoder.fit(watched(opened, sampler, frozenset(self.encoder.ignore)))
         sample = sampler.sample()
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
         self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
         return self
 
+    @for_partitions
     def score_samples(self, table: Any) -> npt.NDArray[np.float64]:
         """How normal each row is: the higher, the more normal. Shape (n_rows,)."""
         return self._gather(table, self.estimator.score_samples)
 
+    @for_partitions
     def decision_function(self, table: Any) -> npt.NDArray[np.float64]:
         """Negative for rows that are reported as anomalous. Shape (n_rows,)."""
         return self._gather(table, self.estimator.decision_function)
 
+    @for_partitions
     def predict(self, table: Any) -> npt.NDArray[np.int64]:
-        """-1 for rows that are reported as anomalous, +1 for the others. Shape (n_rows,)."""
+        """Of a detector: -1 for reported rows, +1 for others; of a clusterer: the cluster. Shape (n_rows,)."""
         return self._gather(table, self.estimator.predict)
+
+    @for_partitions
+    def transform(self, table: Any) -> npt.NDArray[np.float32]:
+        """Of a transformer: features; of a clusterer: distances to the centres. Shape (n_rows, n_components)."""
+        return self._gather(table, self.estimator.transform)
 
     def explain(self, table: Any, *, rows: Sequence[int] | None = None) -> Explanation:
         """Which columns of the table made each row as anomalous as it is.
@@ -128,7 +145,7 @@ class TableModel:
         A large table is judged by a random sample; see `rdplearn.trust`.
         """
         opened = open_table(table)
-        sampler = self._sampler(len(opened.column_names))
+        sampler = self.sampler(len(opened.column_names))
         for batch in opened.batches():
             sampler.add(batch)
         sample = sampler.sample()
@@ -142,9 +159,13 @@ class TableModel:
 
         The same table gives the same batches. `skip_rows` passes over those that make up the first rows.
         """
-        for batch, matrix in self.encoder.encode_batches(table, skip_rows=skip_rows):
+        n_rows = skip_rows
+        for batch, matrix in read_ahead(self.encoder.encode_batches(table, skip_rows=skip_rows)):
+            n_rows += batch.num_rows
             if batch.num_rows:
-                yield batch, function(matrix)
+                with rows_so_far(n_rows):
+                    result = function(matrix)
+                yield batch, result
 
     def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
@@ -154,12 +175,13 @@ class TableModel:
         results = [result for _, result in self.apply_batches(table, function)]
         return np.concatenate(results) if results else np.empty(0)
 
-    def _sampler(self, n_columns: int) -> RowSampler:
+    def sampler(self, n_columns: int) -> RowSampler:
+        """Draws the rows that the estimator is fitted on, from a table of so many columns."""
         n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
         return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
 
 
-def _watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
+def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
     """The same table, whose rows are offered to a sampler as they are read."""
     kept = [name for name in table.column_names if name not in ignored]
 

@@ -43,14 +43,9 @@ def explain(
       rdplearn explain model.safetensors sales.csv --row 58 --row 158
       rdplearn explain model.safetensors sales.csv --id order --row A00057 --columns 5
     """
-    from rdplearn.cli.scoring import require_columns
-    from rdplearn.storage import load
-    from rdplearn.table_model import TableModel
+    from rdplearn.cli.checks import load_table_model, require_columns
 
-    model = load(model_path)
-    if not isinstance(model, TableModel):
-        raise ValueError(f"'{model_path}' holds a model without a table encoder. Fit one with 'rdplearn fit'.")
-    model.estimator.set_params(n_jobs=n_jobs)
+    model = load_table_model(model_path, "RDPDetector", n_jobs)
     opened = reading.open(table)
     require_columns(opened, carried=[id_column] if id_column is not None else [])
     places = wanted_rows(opened, rows, id_column) if rows else most_anomalous_rows(model, opened, n_top)
