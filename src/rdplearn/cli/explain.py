@@ -90,7 +90,8 @@ def places_of_values(table: Table, column: str, values: list[str]) -> dict[str, 
 
 def most_anomalous_rows(model: TableModel, table: Table, n_rows: int) -> list[int]:
     from rdplearn.errors import TableError
-    from rdplearn.scored_rows import ROW, TopRows, scored_rows
+    from rdplearn.result_formats import ROW
+    from rdplearn.scored_rows import TopRows, scored_rows
 
     top = TopRows(n_rows, [])
     for scored in scored_rows(model, table):
