@@ -46,17 +46,10 @@ class ClusteredRows:
 
 def clustered_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ClusteredRows]:
     """Give each row of a table of any size its cluster; batches are the same on every pass."""
-    clusterer = model.estimator
-    centres = clusterer.cluster_centers_
-
-    def grouped(matrix: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-        features = clusterer.transformer_.transform(matrix)
-        clusters = clusterer.kmeans_.predict(features)
-        return clusters, np.linalg.norm(features - centres[clusters], axis=1)
-
     first_row = skip_rows + 1
-    for rows, (clusters, distances) in model.apply_batches(table, grouped, skip_rows=skip_rows):
-        yield ClusteredRows(rows, first_row, clusters, distances, len(centres))
+    for rows, distances in model.apply_batches(table, model.estimator.transform, skip_rows=skip_rows):
+        nearest = np.argmin(distances, axis=1).astype(np.int32)
+        yield ClusteredRows(rows, first_row, nearest, distances.min(axis=1), distances.shape[1])
         first_row += rows.num_rows
 
 
@@ -86,6 +79,12 @@ class CentralRows:
             if distance < self._nearest.get(cluster, (np.inf, {}))[0]:
                 row = numbered_rows(clustered.rows.slice(place, 1), clustered.first_row + place, self.columns, {})
                 self._nearest[cluster] = distance, as_json_rows(row)[0]
+
+    def merge(self, later: CentralRows) -> None:
+        """Take in what was kept of rows that follow."""
+        for cluster, (distance, row) in later._nearest.items():
+            if distance < self._nearest.get(cluster, (np.inf, {}))[0]:
+                self._nearest[cluster] = distance, row
 
     def as_dicts(self) -> dict[int, dict[str, Any]]:
         """For each cluster that has rows, its most central one."""

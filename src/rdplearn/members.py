@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,11 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
-from rdplearn.member_views import View
+from rdplearn.member_views import SeenRows, View, rows_through
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
-from rdplearn.threads import one_blas_thread, one_blas_thread_in_worker
+from rdplearn.threads import one_blas_thread
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -28,25 +27,24 @@ class Sampling:
     """Which rows of the table a member trains on: drawn uniformly.
 
     bootstrap : with replacement; otherwise no row twice, and all rows if there are no more
-    held_back : groups of rows; member m sees none of group m modulo their number
+    held_back : rows that no member sees
     """
 
     n_rows: int
     n_draws: int
     bootstrap: bool
-    held_back: list[Ints]
+    held_back: Ints
 
-    def draw(self, member: int, rng: np.random.Generator) -> Ints:
+    def draw(self, rng: np.random.Generator) -> Ints:
         """Draw a member's rows."""
-        unseen = self.held_back[member % len(self.held_back)] if self.held_back else np.empty(0, dtype=np.int64)
         if not self.bootstrap:
-            n_draws = min(self.n_draws + len(unseen), self.n_rows)
+            n_draws = min(self.n_draws + len(self.held_back), self.n_rows)
             draws = rng.choice(self.n_rows, size=n_draws, replace=False)
-            return draws[~np.isin(draws, unseen)][: self.n_draws]
+            return draws[~np.isin(draws, self.held_back)][: self.n_draws]
         draws = np.empty(0, dtype=np.int64)
         while len(draws) < self.n_draws:
             more = rng.integers(self.n_rows, size=self.n_draws)
-            draws = np.concatenate([draws, more[~np.isin(more, unseen)]])
+            draws = np.concatenate([draws, more[~np.isin(more, self.held_back)]])
         return draws[: self.n_draws]
 
 
@@ -58,62 +56,86 @@ class Part:
     mapping: Any
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What it takes to train one member.
+
+    rows : of the table, each once; draws : the member's sample, as indices of `rows`
+    """
+
+    number: int
+    part: Part
+    rows: Ints
+    draws: Ints
+    seeds: np.random.SeedSequence
+
+
 @dataclass
 class TrainedMembers:
     """What came out of training.
 
     panels : the members, with the rounds that were to be kept
     spreads : (n_members,), see `BoostedMember`
-    rows_of_member : the rows of the table that each member has seen
     """
 
     panels: list[Panel]
     spreads: Doubles
-    rows_of_member: list[Ints]
     history: list[dict[str, float]]
+
+
+def plan_members(parts: list[Part], sampling: Sampling, seed: int) -> list[Plan]:
+    """Draw every member's rows. parts : of each member."""
+    plans = []
+    seeds = np.random.SeedSequence(seed).spawn(len(parts))
+    for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
+        drawing, training = member_seed.spawn(2)
+        rows, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
+        plans.append(Plan(number, part, rows, draws, training))
+    return plans
 
 
 def train_members(
     matrix: Matrix,
     views: dict[str, View],
-    parts: list[Part],
-    sampling: Sampling,
+    plans: list[Plan],
     settings: BoostingSettings,
-    seed: int,
     n_jobs: int | None,
     *,
     verbose: bool,
 ) -> TrainedMembers:
-    """Train every member on its own rows of the table; only these are ever scaled or copied.
-
-    parts : of each member
-    """
-    rows_of_member: list[Ints] = []
+    """Train every member on its own rows of the table; only these are ever scaled or copied."""
+    whole = SeenRows(matrix)
 
     def tasks(watch: Watch) -> Iterator[object]:
-        seeds = np.random.SeedSequence(seed).spawn(len(parts))
-        for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
-            drawing, training = member_seed.spawn(2)
-            distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
-            rows_of_member.append(distinct)
-            rows = views[part.view](matrix[distinct])
-            yield delayed(_boost)(os.getpid(), number, rows, draws, part.mapping, settings, training, watch)
+        for plan in plans:
+            rows = rows_through(views[plan.part.view], matrix, plan.rows, whole)
+            yield delayed(train_member)(rows, plan, settings, watch)
 
+    with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
+        members = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch))
+        return seat_members(members, plans, views, watch)
+
+
+def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watch) -> BoostedMember:
+    """Train one member on its rows as its view shows them."""
+    with one_blas_thread():
+        return boost(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch)
+
+
+def seat_members(
+    members: Iterable[BoostedMember], plans: list[Plan], views: dict[str, View], watch: Watch
+) -> TrainedMembers:
+    """Put members together as they arrive, in any order."""
     trained: list[BoostedMember] = []
-    seats = Seats(parts, views)
-    with (
-        Watch(len(parts), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
-        one_blas_thread(),
-    ):
-        for member in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch)):
-            watch.finish(member.number)
-            seats.take(member)
-            trained.append(member)
+    seats = Seats([plan.part for plan in plans], views)
+    for member in members:
+        watch.finish(member.number)
+        seats.take(member)
+        trained.append(member)
     trained.sort(key=lambda member: member.number)
     return TrainedMembers(
         seats.panels,
         np.array([member.spread for member in trained]),
-        rows_of_member,
         [record for member in trained for record in member.history],
     )
 
@@ -135,17 +157,3 @@ class Seats:
         for ensemble, trained_round in zip(panel.ensembles, member.rounds, strict=True):
             ensemble.put(place, trained_round)
         member.rounds = []
-
-
-def _boost(
-    caller: int,
-    number: int,
-    rows: Rows,
-    draws: Ints,
-    mapping: Any,
-    settings: BoostingSettings,
-    seeds: np.random.SeedSequence,
-    watch: Watch,
-) -> BoostedMember:
-    with one_blas_thread_in_worker(caller):
-        return boost(number, rows, draws, mapping, settings, seeds, watch)

@@ -24,6 +24,7 @@ from rdplearn.training import (
     EngineName,
     Steps,
     choose_engine,
+    filling_of,
     flops_per_step,
     run_stretches,
     start,
@@ -148,7 +149,7 @@ def choose_pair_engine(
 ) -> EngineName:
     """Take the plain formulas where they would finish before a compiler has even started."""
     if engine != "auto" or settings.reconstruction_weight == 0:
-        return choose_engine(engine, settings.n_steps, rows, n_components, settings.batch_size)
+        return choose_engine(engine, settings.n_steps, filling_of(rows), n_components, settings.batch_size)
     seconds = 1e-3 + flops_of_step(rows, n_components, settings) / 5e9
     if sp.issparse(rows):  # plain momentum moves all of both matrices at every step
         seconds += 1e-8 * rows.shape[1] * n_components

@@ -85,13 +85,13 @@ class ParquetRows:
             open(grown, "rb") as stream,
             pa.ipc.open_stream(stream) as reader,
             written_whole(target) as temporary,
-            pq.ParquetWriter(temporary, reader.schema, **self._encodings(reader.schema)) as writer,
+            pq.ParquetWriter(temporary, reader.schema, **self.encodings(reader.schema)) as writer,
         ):
             for batch in reader:
                 writer.write_batch(batch)
         grown.unlink()
 
-    def _encodings(self, schema: pa.Schema) -> dict[str, Any]:
+    def encodings(self, schema: pa.Schema) -> dict[str, Any]:
         """Dictionaries for texts alone, since results hardly repeat; of row numbers the differences, all of them 1."""
         import pyarrow.types as types
 

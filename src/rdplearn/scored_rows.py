@@ -83,11 +83,21 @@ class TopRows:
             scored.rows.take(pa.array(highest)), scored.first_row, scored.scores[highest], scored.reported[highest]
         ).result(self.columns)
         few = pa.Table.from_batches([few]).set_column(0, ROW, pa.array(scored.first_row + highest))
-        joined = few if self._best is None else pa.concat_tables([self._best, few])
+        self._keep_highest(few)
+
+    def merge(self, later: TopRows) -> None:
+        """Take in what was kept of rows that follow."""
+        if later._best is not None:
+            self._keep_highest(later._best)
+
+    def _keep_highest(self, few: pa.Table) -> None:
+        import pyarrow as pa
+
+        joined = few if self._best is None else pa.concat_tables([self._best, few], promote_options="permissive")
         order = np.argsort(-joined.column(SCORE).to_numpy(), kind="stable")[: self.n_rows]
         self._best = joined.take(pa.array(np.sort(order)))
         if len(order) == self.n_rows:
-            self._beaten_at = float(joined.column(SCORE)[int(order[-1])].as_py())
+            self._beaten_at = float(self._best.column(SCORE).to_numpy().min())
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows, the highest score first."""
@@ -111,6 +121,11 @@ class Evaluation:
         labels, known = read_labels(scored.rows.column(self.label), self.label, self.table, scored.first_row)
         self._scores.append(scored.scores[known])
         self._labels.append(labels[known])
+
+    def merge(self, later: Evaluation) -> None:
+        """Take in what was seen of rows that follow."""
+        self._scores += later._scores
+        self._labels += later._labels
 
     def figures(self) -> dict[str, float]:
         """AUC-ROC and AUC-PR (average precision), with the numbers of rows that they rest on."""

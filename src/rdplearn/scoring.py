@@ -5,8 +5,9 @@ it φ and η need not agree, and a row is scored by its mean distance, in φ's s
 subsamples of the rows that boosting kept.
 
 All members are scored by one product of a block of rows with their weights side by side; cost is linear in the rows and
-memory bounded by the block. A row's score does not depend on the others in its block but for the rounding of single
-precision, for BLAS adds up in an order that varies with a row's place: relative differences stay below 1e-5.
+memory bounded by the block. A row's score does not depend on the others, to the last bit: sums over a row's numbers are
+taken one number after the other, by the plain formulas and by the compiled pass alike, and `row_products.py` sees to
+the products.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +25,10 @@ from joblib import Parallel, delayed
 from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE
 from rdplearn.matrix import Matrix, row_blocks
-from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows, activate
+from rdplearn.member_views import SeenRows, View
+from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
+from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
 
 Floats = npt.NDArray[np.float32]
@@ -35,8 +39,8 @@ N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
 NUMBERS_WORTH_COMPILING = 3e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
+NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
 _rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
-BLOCK = 128  # rows at a time: with all members' numbers they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Ensemble:
             self.mappings = Projection(
                 np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
+                np.zeros(n_members * n_targets, dtype=np.float32),
                 example.mapping.activation,
             )
 
@@ -92,54 +97,66 @@ class Ensemble:
             assert isinstance(member.mapping, Projection)
             self.mappings.weights[:, here] = member.mapping.weights
             self.mappings.offset[here] = member.mapping.offset
+            self.mappings.centre[here] = member.mapping.centre
         else:
             self.mappings[number] = member.mapping
 
-    def represent(self, rows: Rows) -> Floats:
-        """φ of all members: (n_rows, n_members, n_components)."""
-        phi = np.asarray(rows @ self.weights)
-        phi += self.bias
+    def represent(self, rows: Rows, some: slice) -> Floats:
+        """φ of some members: (n_rows, n_some, n_components)."""
+        here = self._numbers_of(some)
+        phi = row_products(rows, self.weights[:, here])
+        phi += self.bias[here]
         np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
-        return phi.reshape(-1, self.n_members, self.n_components)
+        return phi.reshape(rows.shape[0], -1, self.n_components)
 
-    def targets(self, rows: Rows) -> Floats:
-        """η of all members: (n_rows, n_members, n_targets)."""
+    def targets(self, rows: Rows, some: slice) -> Floats:
+        """η of some members: (n_rows, n_some, n_targets)."""
         if isinstance(self.mappings, Projection):
-            projected = np.asarray(rows @ self.mappings.weights)
-            eta = activate(projected, self.mappings.offset, self.mappings.activation, self.n_components)
-            return eta.reshape(-1, self.n_members, self.n_components)
-        return np.stack([mapping(rows) for mapping in self.mappings], axis=1)
+            here = self._numbers_of(some)
+            projected = row_products(rows, self.mappings.weights[:, here])
+            eta = self.mappings.activate(projected, self.n_components, here)
+            return eta.reshape(rows.shape[0], -1, self.n_components)
+        return np.stack([mapping(rows) for mapping in self.mappings[some]], axis=1)
 
-    def scorer(self, n_rows: int) -> Callable[[Rows], Floats]:
-        """Give the function that scores a block by every member: compiled if so many rows are worth it."""
-        if not isinstance(self.mappings, Projection) or n_rows * self.bias.size < NUMBERS_WORTH_COMPILING:
+    def scorer(self, n_numbers: float) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block by every member: compiled if so many numbers of φ are worth it."""
+        if not isinstance(self.mappings, Projection) or n_numbers < NUMBERS_WORTH_COMPILING:
             return self.member_scores
         slope = SLOPES.get(self.mappings.activation)
-        if slope is None:
-            return self.member_scores
+        return self.member_scores if slope is None else partial(self.member_scores, target_slope=slope)
+
+    def member_scores(self, rows: Rows, target_slope: float | None = None) -> Floats:
+        """Anomaly score by every member: (n_rows, n_members).
+
+        target_slope : of η for negative numbers; if given, one compiled pass does the work of the plain formulas
+        """
+        scores = np.empty((self.n_members, rows.shape[0]), dtype=np.float32)
+        for some in row_blocks(self.n_members, max(1, NUMBERS_AT_ONCE // self.n_components)):
+            if target_slope is not None:
+                self._score_in_one_pass(rows, some, target_slope, scores[some])
+                continue
+            phi = self.represent(rows, some)
+            if self.references is None:
+                scores[some] = novelty_scores(phi, self.targets(rows, some)).T
+            else:
+                references = self.references[some]
+                scores[some] = [nearest_subsample_scores(phi[:, m], each) for m, each in enumerate(references)]
+        return scores.T
+
+    def _score_in_one_pass(self, rows: Rows, some: slice, target_slope: float, scores: Floats) -> None:
         from rdplearn import kernels  # here, because importing Numba takes longer than scoring a small table
 
-        shape = (self.n_members, self.n_components)
-        bias, mapping_weights = self.bias.reshape(shape), self.mappings.weights
-        offset = self.mappings.offset.reshape(shape)
+        assert isinstance(self.mappings, Projection)
+        here = self._numbers_of(some)
+        shape = (len(scores), self.n_components, rows.shape[0])
+        projected = row_products(rows, self.weights[:, here]).T.reshape(shape)
+        targets = row_products(rows, self.mappings.weights[:, here]).T.reshape(shape)
+        constants = (self.bias, self.mappings.offset, self.mappings.centre)
+        bias, offset, centre = (constant[here].reshape(shape[:2]) for constant in constants)
+        kernels.novelty_scores(projected, bias, targets, offset, centre, np.float32(target_slope), scores)
 
-        def fused_scores(rows: Rows) -> Floats:
-            scores = np.empty((rows.shape[0], self.n_members), dtype=np.float32)
-            projected = np.asarray(rows @ self.weights).reshape(-1, *shape)
-            targets = np.asarray(rows @ mapping_weights).reshape(-1, *shape)
-            kernels.novelty_scores(projected, bias, targets, offset, np.float32(slope), scores)
-            return scores
-
-        return fused_scores
-
-    def member_scores(self, rows: Rows) -> Floats:
-        """Anomaly score by every member: (n_rows, n_members)."""
-        phi = self.represent(rows)
-        if self.references is None:
-            return novelty_scores(phi, self.targets(rows))
-        return np.stack(
-            [nearest_subsample_scores(phi[:, m], self.references[m]) for m in range(self.n_members)], axis=1
-        )
+    def _numbers_of(self, some: slice) -> slice:
+        return slice(some.start * self.n_components, some.stop * self.n_components)
 
 
 @dataclass(frozen=True)
@@ -151,7 +168,7 @@ class Panel:
     """
 
     members: Ints
-    view: Callable[[Matrix], Rows]
+    view: View
     ensembles: list[Ensemble]
 
     def last_rounds(self, n_rounds: int) -> Panel:
@@ -162,11 +179,22 @@ class Panel:
         """The same members with a single round."""
         return replace(self, ensembles=[self.ensembles[number]])
 
+    def scorer(self, n_numbers: float, combination: Combination) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
+        scorers = [ensemble.scorer(n_numbers) for ensemble in self.ensembles]
+
+        def score_block(rows: Rows) -> Floats:
+            rounds = zip(scorers, self.ensembles, strict=True)
+            return np.mean([combination.to_scale(score(rows), e.typical) for score, e in rounds], axis=0)
+
+        return score_block
+
 
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
     """Mean squared residual along the last axis; overwrites `phi`."""
     phi -= eta
-    return np.einsum("...k,...k->...", phi, phi) / np.float32(phi.shape[-1])
+    phi *= phi
+    return np.add.reduce(phi, axis=-1) / np.float32(phi.shape[-1])
 
 
 def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
@@ -174,9 +202,9 @@ def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
 
     phi : (n_rows, n_components); references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components)
     """
-    squared = phi @ references.T
+    squared = row_products(phi, references.T)
     squared *= -2.0
-    squared += np.einsum("ij,ij->i", phi, phi)[:, None]
+    squared += np.add.reduce(phi * phi, axis=1)[:, None]
     squared += np.einsum("ij,ij->i", references, references)
     nearest = squared.reshape(len(phi), N_SUBSAMPLES, SUBSAMPLE_SIZE).min(axis=2)
     return np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
@@ -191,8 +219,7 @@ def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_
 def rows_so_far(n_rows: int) -> Iterator[None]:
     """Say that what is scored inside is the end of so many rows of a table that comes in batches.
 
-    The later batches of a long table are scored by the compiled kernel though each is small. Which of them depends on
-    their place in the table alone, so that another pass gives the same scores to the last bit.
+    The later batches of a long table are scored by the compiled kernel though each is small.
     """
     token = _rows_so_far.set(n_rows)
     try:
@@ -209,22 +236,19 @@ def scaled_member_scores(
     Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
     """
     n_rows = max(matrix.shape[0], _rows_so_far.get())
-    scorers = [[ensemble.scorer(n_rows) for ensemble in panel.ensembles] for panel in panels]
+    n_numbers = n_rows * sum(ensemble.bias.size for panel in panels for ensemble in panel.ensembles)
+    scorers = [panel.scorer(n_numbers, combination) for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
-        for panel, of_rounds in zip(panels, scorers, strict=True):
-            rows = panel.view(matrix[stretch])
-            for block in row_blocks(rows.shape[0], BLOCK):
-                scaled = [
-                    combination.to_scale(score(rows[block]), ensemble.typical)
-                    for score, ensemble in zip(of_rounds, panel.ensembles, strict=True)
-                ]
-                scores[block, panel.members] = np.mean(scaled, axis=0)
+        seen = SeenRows(matrix[stretch])
+        for panel, score in zip(panels, scorers, strict=True):
+            of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
+            scores[:, panel.members] = in_steady_blocks(seen.through(panel.view), score, of_panel)
         return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.
-    stretches = row_blocks(matrix.shape[0], 16 * BLOCK)
+    stretches = row_blocks(matrix.shape[0], 8 * BLOCK)
     with one_blas_thread():
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(score_stretch)(s) for s in stretches)
     return np.concatenate(parts)

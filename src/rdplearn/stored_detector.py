@@ -191,7 +191,7 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         n_targets = cast(Projection, mapping).weights.shape[1]
     return StoredPanel(
         members=[int(number) for number in panel.members],
-        views=[asdict(_describe_view(view)) for view in cast(View, panel.view).parts],
+        views=[asdict(_describe_view(view)) for view in panel.view.parts],
         activation=mapping.activation if isinstance(mapping, Projection) else None,
         n_targets=n_targets,
     )
@@ -204,7 +204,7 @@ def _describe_view(view: SingleView) -> StoredView:
 
 
 def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
-    for number, view in enumerate(cast(View, panel.view).parts):
+    for number, view in enumerate(panel.view.parts):
         for field in VIEW_FIELDS[_describe_view(view).kind]:
             yield f"view_{number}.{field}", getattr(view, field)
     for number, ensemble in enumerate(panel.ensembles):
@@ -221,6 +221,7 @@ def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
     if projections:
         yield "mapping_weights", np.concatenate([projection.weights for projection in projections], axis=1)
         yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
+        yield "mapping_centre", np.concatenate([projection.centre for projection in projections])
     if ensemble.references is not None:
         yield "references", ensemble.references
 
@@ -241,6 +242,7 @@ def _panel_layout(panel: StoredPanel, stored: StoredDetector, n_components: int)
         if panel.activation is not None:
             wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
             wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
+            wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
         if stored.n_references:
             wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, n_components))
     return wanted
@@ -288,8 +290,8 @@ def _rebuild_member(place: int, panel: StoredPanel, n_components: int, arrays: A
     mapping: RandomMapping = Identity()
     if panel.activation is not None:
         targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
-        weights, offset = arrays["mapping_weights"][:, targets], arrays["mapping_offset"][targets]
-        mapping = Projection(weights, offset, cast(Any, panel.activation))
+        offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
+        mapping = Projection(arrays["mapping_weights"][:, targets], offset, centre, cast(Any, panel.activation))
     references = arrays["references"][place] if "references" in arrays else None
     representation = Representation(arrays["weights"][:, here], arrays["bias"][here])
     return Member(representation, mapping, references, float(arrays["typical"][place]))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn.background import read_ahead
+from rdplearn.partitioned import for_partitions
 from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
@@ -62,29 +63,34 @@ class TableModel:
     def __repr__(self) -> str:
         return f"TableModel({self.estimator!r})"
 
+    @for_partitions
     def fit(self, table: Any) -> TableModel:
         """Learn the columns, draw the rows, fit the estimator; the columns that the encoder ignores are not kept."""
         opened = open_table(table)
-        sampler = self._sampler(len(opened.column_names))
-        self.encoder.fit(_watched(opened, sampler, frozenset(self.encoder.ignore)))
+        sampler = self.sampler(len(opened.column_names))
+        self.encoder.fit(watched(opened, sampler, frozenset(self.encoder.ignore)))
         sample = sampler.sample()
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
         self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
         return self
 
+    @for_partitions
     def score_samples(self, table: Any) -> npt.NDArray[np.float64]:
         """How normal each row is: the higher, the more normal. Shape (n_rows,)."""
         return self._gather(table, self.estimator.score_samples)
 
+    @for_partitions
     def decision_function(self, table: Any) -> npt.NDArray[np.float64]:
         """Negative for rows that are reported as anomalous. Shape (n_rows,)."""
         return self._gather(table, self.estimator.decision_function)
 
+    @for_partitions
     def predict(self, table: Any) -> npt.NDArray[np.int64]:
         """Of a detector: -1 for reported rows, +1 for others; of a clusterer: the cluster. Shape (n_rows,)."""
         return self._gather(table, self.estimator.predict)
 
+    @for_partitions
     def transform(self, table: Any) -> npt.NDArray[np.float32]:
         """Of a transformer: features; of a clusterer: distances to the centres. Shape (n_rows, n_components)."""
         return self._gather(table, self.estimator.transform)
@@ -108,12 +114,13 @@ class TableModel:
         results = [result for _, result in self.apply_batches(table, function)]
         return np.concatenate(results) if results else np.empty(0)
 
-    def _sampler(self, n_columns: int) -> RowSampler:
+    def sampler(self, n_columns: int) -> RowSampler:
+        """Draws the rows that the estimator is fitted on, from a table of so many columns."""
         n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
         return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
 
 
-def _watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
+def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
     """The same table, whose rows are offered to a sampler as they are read."""
     kept = [name for name in table.column_names if name not in ignored]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -20,7 +21,8 @@ EngineName = Literal["numba", "numpy"]
 ENGINES = ("auto", "numba", "numpy")
 # Compiling the kernels takes 6 to 15 seconds once on a machine. A job shorter than this is done before that.
 SECONDS_WORTH_COMPILING = 6.0
-STRETCHES = 20  # the losses of a training are written down this many times or more
+STRETCHES = 20  # the losses of a long training are written down this many times or more ...
+SHORTEST_STRETCH = 30  # ... and those of a short one after so many steps
 FLOPS_PER_STRETCH = 1e9  # return to Python several times a second: for progress, and so that Ctrl-C is heard
 
 
@@ -101,13 +103,27 @@ def stretch_length(rows: Rows, representation: Representation, settings: Trainin
 
 def steps_at_a_time(flops: float, n_steps: int) -> int:
     """How many of `n_steps` steps of so many operations to take between two returns to Python."""
-    return max(1, min(-(-n_steps // STRETCHES), int(FLOPS_PER_STRETCH / flops)))
+    return max(1, min(max(SHORTEST_STRETCH, -(-n_steps // STRETCHES)), int(FLOPS_PER_STRETCH / flops)))
+
+
+@dataclass(frozen=True)
+class Filling:
+    """How full rows are. n_values : stored in a row, on average."""
+
+    n_values: float
+    n_columns: int
+    is_sparse: bool
+
+
+def filling_of(rows: Rows) -> Filling:
+    """How full these rows are."""
+    return Filling(values_a_row(rows), rows.shape[1], sp.issparse(rows))
 
 
 def choose_engine(
     engine: Literal["auto", "numba", "numpy"],
     n_all_steps: int,
-    rows: Rows,
+    filling: Filling,
     n_components: int,
     batch_size: int,
 ) -> EngineName:
@@ -117,7 +133,7 @@ def choose_engine(
     """
     if engine != "auto":
         return engine
-    seconds = 4e-4 + flops_per_step(values_a_row(rows), n_components, batch_size) / 5e9
-    if sp.issparse(rows):  # plain momentum moves all of W at every step
-        seconds += 3e-9 * rows.shape[1] * n_components
+    seconds = 4e-4 + flops_per_step(filling.n_values, n_components, batch_size) / 5e9
+    if filling.is_sparse:  # plain momentum moves all of W at every step
+        seconds += 3e-9 * filling.n_columns * n_components
     return "numpy" if n_all_steps * seconds < SECONDS_WORTH_COMPILING else "numba"

@@ -22,6 +22,7 @@ from rdplearn.formulation import Formulation, choose_formulation
 from rdplearn.gram_training import GramSettings, train_on_all_pairs
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.pair_training import choose_pair_engine, train_on_pairs
+from rdplearn.partitioned import for_partitions
 from rdplearn.progress import Watch
 from rdplearn.random_kernel import Kernel, kernel_of, limit_kernel
 from rdplearn.random_mapping import (
@@ -241,12 +242,13 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         return cls(**{**PAPER, **changes})
 
+    @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn φ from a table.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
         y : ignored
         """
         self._check_parameters()
@@ -269,6 +271,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.feature_map_ = FeatureMap(phi, self.formulation_.slope, self.formulation_.unit_features)
         return self
 
+    @for_partitions
     def transform(self, X: Any) -> Floats:
         """Features φ(x) of every row, in single precision. Shape (n_rows, n_components)."""
         check_is_fitted(self)

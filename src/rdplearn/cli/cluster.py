@@ -14,6 +14,7 @@ from rdplearn.cli.options import (
     Carried,
     Classes,
     ColumnOptions,
+    Dask,
     FeatureOptions,
     KeptModel,
     OutputPath,
@@ -52,6 +53,7 @@ def cluster(
     carried: Carried = None,
     label: Classes = None,
     resume: Resume = False,
+    dask: Dask = None,
 ) -> None:
     """Group the rows of a table that are alike.
 
@@ -66,33 +68,37 @@ def cluster(
       rdplearn cluster model.safetensors new.parquet -o groups.parquet
     """
     from rdplearn.cli.models import open_task
-    from rdplearn.cli.results import Results
+    from rdplearn.cli.places import work_place
     from rdplearn.cli.scoring import shown_columns
     from rdplearn.clustered_rows import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
     from rdplearn.result_formats import check_carried
 
-    task = open_task(
-        table_or_model,
-        table,
-        reading,
-        output=output,
-        kept_model=kept_model,
-        carried=carried or [],
-        label=label,
-        resume=resume,
-    )
-    check_carried(task.carried, (CLUSTER, DISTANCE))
-    model = task.model(training.clusterer(verbose=talk.shows_progress), columns, training, talk)
-    results = Results(task.table, talk, output=output, carried=task.carried)
-    central = CentralRows(shown_columns(task.table, task.carried, label))
-    agreement = ClusterAgreement(label, task.table.name) if label else None
-    results.write(
-        lambda n_rows: clustered_rows(model, task.table, skip_rows=n_rows),
-        doing="grouped",
-        watchers=[central.add, *([agreement.add] if agreement else [])],
-        made_of=task.made_of(),
-        resume=resume,
-    )
+    if dask is not None and label is not None:
+        raise typer.BadParameter("is compared on one machine only. Leave it out with --dask.", param_hint="--label")
+    with work_place(dask, reading, talk) as place:
+        task = open_task(
+            table_or_model,
+            table,
+            place,
+            output=output,
+            kept_model=kept_model,
+            carried=carried or [],
+            label=label,
+            resume=resume,
+        )
+        check_carried(task.carried, (CLUSTER, DISTANCE))
+        model = task.model(training.clusterer(verbose=talk.shows_progress), columns, training)
+        results = place.results(task.table, output, task.carried)
+        central = CentralRows(shown_columns(task.table, task.carried, label))
+        agreement = ClusterAgreement(label, task.table.name) if label else None
+        results.write(
+            clustered_rows,
+            model,
+            doing="grouped",
+            watchers=[central, *([agreement] if agreement else [])],
+            made_of=task.made_of(),
+            resume=resume,
+        )
     if output == "-":
         return
     # the rows that were grouped earlier are in the file alone

@@ -6,6 +6,7 @@ from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.options import (
     Carried,
     ColumnOptions,
+    Dask,
     KeptModel,
     Label,
     OutputPath,
@@ -27,6 +28,7 @@ def detect(
     carried: Carried = None,
     label: Label = None,
     n_top: TopCount = 10,
+    dask: Dask = None,
 ) -> None:
     """Find the rows of a table that are unlike the rest.
 
@@ -38,20 +40,21 @@ def detect(
       rdplearn detect sales.csv --id order --ignore note --contamination 0.01 -o scores.parquet
       zcat sales.csv.gz | rdplearn detect - --json
     """
-    from rdplearn.cli.checks import check_paths, require_columns
-    from rdplearn.cli.printing import told_while_read
+    from rdplearn.cli.checks import require_columns
+    from rdplearn.cli.places import work_place
     from rdplearn.cli.scoring import Outlet
     from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
-    check_paths(table, output, model_path)
-    opened = reading.open(table)
-    require_columns(opened, carried=carried or [], label=label)
-    outlet = Outlet(opened, talk, output=output, carried=carried or [], label=label, n_top=n_top)
-    unseen = [*(carried or []), *([label] if label else [])]
-    detector = training.detector(verbose=talk.shows_progress)
-    model = TableModel(detector, columns.encoder(unseen)).fit(told_while_read(opened, talk.shows_progress))
-    if model_path is not None:
-        save(model, model_path)
-    outlet.score(model)
+    with work_place(dask, reading, talk) as place:
+        place.check(table, output, model_path)
+        opened = place.open(table)
+        require_columns(opened, carried=carried or [], label=label)
+        outlet = Outlet(place, opened, output=output, carried=carried or [], label=label, n_top=n_top)
+        unseen = [*(carried or []), *([label] if label else [])]
+        detector = training.detector(verbose=talk.shows_progress)
+        model = place.fit(TableModel(detector, columns.encoder(unseen)), opened)
+        if model_path is not None:
+            save(model, model_path)
+        outlet.score(model)
     outlet.tell({"model": model_path} if model_path else {})

@@ -13,6 +13,7 @@ from rdplearn.cli.options import (
     Carried,
     Classes,
     ColumnOptions,
+    Dask,
     FeatureOptions,
     KeptModel,
     OutputPath,
@@ -35,6 +36,7 @@ def embed(
     carried: Carried = None,
     label: Classes = None,
     resume: Resume = False,
+    dask: Dask = None,
 ) -> None:
     """Turn the rows of a table into features, for any other program to learn from.
 
@@ -49,35 +51,39 @@ def embed(
       rdplearn embed sales.csv --components 16 --label region -o - | head
     """
     from rdplearn.cli.models import open_task
-    from rdplearn.cli.results import Results
+    from rdplearn.cli.places import work_place
     from rdplearn.embedded_rows import FeatureJudge, embedded_rows, feature_columns
     from rdplearn.result_formats import check_carried
 
     if output is None and kept_model is None and label is None:
         raise typer.BadParameter("must say where features go, unless -m keeps the model.", param_hint="--output")
-    task = open_task(
-        table_or_model,
-        table,
-        reading,
-        output=output,
-        kept_model=kept_model,
-        carried=carried or [],
-        label=label,
-        resume=resume,
-    )
-    model = task.model(training.transformer(verbose=talk.shows_progress), columns, training, talk)
-    n_components = model.estimator.n_components_
-    check_carried(task.carried, feature_columns(n_components))
-    results = Results(task.table, talk, output=output, carried=task.carried)
-    judge = FeatureJudge(label, task.table.name) if label else None
-    if output is not None or judge is not None:
-        results.write(
-            lambda n_rows: embedded_rows(model, task.table, skip_rows=n_rows),
-            doing="embedded",
-            watchers=[judge.add] if judge else [],
-            made_of=task.made_of(),
+    if dask is not None and label is not None:
+        raise typer.BadParameter("is compared on one machine only. Leave it out with --dask.", param_hint="--label")
+    with work_place(dask, reading, talk) as place:
+        task = open_task(
+            table_or_model,
+            table,
+            place,
+            output=output,
+            kept_model=kept_model,
+            carried=carried or [],
+            label=label,
             resume=resume,
         )
+        model = task.model(training.transformer(verbose=talk.shows_progress), columns, training)
+        n_components = model.estimator.n_components_
+        check_carried(task.carried, feature_columns(n_components))
+        results = place.results(task.table, output, task.carried)
+        judge = FeatureJudge(label, task.table.name) if label else None
+        if output is not None or judge is not None:
+            results.write(
+                embedded_rows,
+                model,
+                doing="embedded",
+                watchers=[judge] if judge else [],
+                made_of=task.made_of(),
+                resume=resume,
+            )
     if output == "-":
         return
     facts = {

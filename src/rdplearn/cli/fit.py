@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import ColumnOptions, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import ColumnOptions, Dask, ReadingOptions, TablePath, TrainingOptions
 
 
 def fit(
@@ -22,6 +22,7 @@ def fit(
         list[str] | None,
         typer.Option("--id", "--label", metavar="COLUMN", help="Leave this column out of the model, as --ignore does."),
     ] = None,
+    dask: Dask = None,
 ) -> None:
     """Learn what is usual in a table and keep it in a model file.
 
@@ -33,17 +34,17 @@ def fit(
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
-    from rdplearn.cli.checks import check_paths, require_columns
-    from rdplearn.cli.printing import told_while_read
+    from rdplearn.cli.checks import require_columns
+    from rdplearn.cli.places import work_place
     from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
-    check_paths(table, None, model_path)
-    opened = reading.open(table)
-    require_columns(opened, carried=unseen or [])
-    detector = training.detector(verbose=talk.shows_progress)
-    model = TableModel(detector, columns.encoder(unseen or []))
-    model.fit(told_while_read(opened, talk.shows_progress))
+    with work_place(dask, reading, talk) as place:
+        place.check(table, None, model_path)
+        opened = place.open(table)
+        require_columns(opened, carried=unseen or [])
+        detector = training.detector(verbose=talk.shows_progress)
+        model = place.fit(TableModel(detector, columns.encoder(unseen or [])), opened)
     save(model, model_path)
     facts = {
         "table": opened.name.strip("'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +10,14 @@ from typing import Any
 import typer
 
 from rdplearn.cli.checks import (
-    check_paths,
-    check_resume,
-    identity_of,
     load_table_model,
     refuse_given,
     require_columns,
 )
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import ColumnOptions, ReadingOptions
-from rdplearn.cli.printing import told_while_read
+from rdplearn.cli.options import ColumnOptions
+from rdplearn.cli.places import Here, OnCluster
 from rdplearn.model_file import looks_like_model_file
 from rdplearn.storage import save
-from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
 NO_EFFECT = "has no effect on a model that is fitted already. Leave it out, or leave out MODEL."
@@ -33,21 +29,20 @@ class Task:
 
     model_path: str | None
     path: str
-    table: Table
+    table: Any
     output: str | None
     kept_model: str | None
     carried: list[str]
     label: str | None
-    reading: ReadingOptions
+    place: Here | OnCluster
 
-    def model(self, estimator: Any, columns: ColumnOptions, training: Any, talk: TalkOptions) -> TableModel:
+    def model(self, estimator: Any, columns: ColumnOptions, training: Any) -> TableModel:
         """The model of the file, or else this estimator fitted on the table, and kept if that was asked for."""
         if self.model_path is not None:
             refuse_given(columns, training, but=["jobs"], why=NO_EFFECT)
             return load_table_model(self.model_path, type(estimator).__name__, training.jobs)
         unseen = [*self.carried, *([self.label] if self.label else [])]
-        model = TableModel(estimator, columns.encoder(unseen))
-        model.fit(told_while_read(self.table, talk.shows_progress))
+        model = self.place.fit(TableModel(estimator, columns.encoder(unseen)), self.table)
         if self.kept_model is not None:
             save(model, self.kept_model)
         return model
@@ -57,18 +52,13 @@ class Task:
         model = self.model_path or self.kept_model
         if model is None:
             return None
-        return {
-            "model": identity_of(model),
-            "table": identity_of(self.path),
-            "--id": self.carried,
-            "way of reading": self.reading.as_dict(),
-        }
+        return self.place.made_of(model, self.path, self.carried)
 
 
 def open_task(
     first: str,
     second: str | None,
-    reading: ReadingOptions,
+    place: Here | OnCluster,
     *,
     output: str | None,
     kept_model: str | None,
@@ -80,15 +70,14 @@ def open_task(
     model_path, path = (None, first) if second is None else (first, second)
     if model_path is not None and kept_model is not None:
         raise typer.BadParameter(NO_EFFECT, param_hint="--model")
-    if model_path is None and path != "-" and looks_like_model_file(path):
+    if model_path is None and path != "-" and os.path.isfile(path) and looks_like_model_file(path):
         raise typer.BadParameter(f"'{path}' is a model. Name the table after it.", param_hint="TABLE")
-    check_paths(path, output, kept_model)
-    check_resume(resume, path, output, label)
+    place.check(path, output, kept_model, resume=resume, label=label)
     if resume and model_path is None:
         raise typer.BadParameter(
             "needs the MODEL that the output was begun with, before TABLE: the one that -m has kept.",
             param_hint="--resume",
         )
-    table = reading.open(path)
+    table = place.open(path)
     require_columns(table, carried=carried, label=label)
-    return Task(model_path, path, table, output, kept_model, carried, label, reading)
+    return Task(model_path, path, table, output, kept_model, carried, label, place)

@@ -53,17 +53,18 @@ def written(value: Any) -> str:
 
 
 @contextmanager
-def counted_rows(visible: bool, n_done: int, doing: str) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many rows have been read, scored, ..."""
+def counted_rows(visible: bool, n_done: int, doing: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many rows have been read, scored, ... of so many, if that is known."""
     if not visible:
         yield lambda n_rows: None
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    text = TextColumn(f"{{task.completed:,.0f}} rows {doing}")
+    of_all = "" if total is None else f" of {total:,}"
+    text = TextColumn(f"{{task.completed:,.0f}}{of_all} rows {doing}")
     with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task(doing, total=None, completed=n_done)
+        task = bar.add_task(doing, total=total, completed=n_done)
         yield lambda n_rows: bar.advance(task, n_rows)
 
 

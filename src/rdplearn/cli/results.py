@@ -7,9 +7,9 @@ are written on another, so that none waits for the others.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rdplearn.background import done_behind
 from rdplearn.cli.commands import TalkOptions
@@ -18,6 +18,7 @@ from rdplearn.errors import TableError
 from rdplearn.growing_file import GrowingFile, added_up
 from rdplearn.result_formats import CsvRows
 from rdplearn.table import Table
+from rdplearn.table_model import TableModel
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +31,16 @@ class RowsWithResults(Protocol):
     def tally(self) -> list[int]: ...
 
 
-Batch = TypeVar("Batch", bound=RowsWithResults)
+class Watcher(Protocol):
+    """Is shown every batch."""
+
+    def add(self, batch: Any, /) -> None: ...
+
+
+class Apply(Protocol):
+    """Such as `scored_rows`."""
+
+    def __call__(self, model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[Any]: ...
 
 
 class Results:
@@ -51,18 +61,19 @@ class Results:
 
     def write(
         self,
-        batches: Callable[[int], Iterator[Batch]],
+        apply: Apply,
+        model: TableModel,
         *,
         doing: str,
-        watchers: Sequence[Callable[[Batch], object]] = (),
+        watchers: Sequence[Watcher] = (),
         made_of: Mapping[str, Any] | None = None,
         resume: bool = False,
     ) -> None:
-        """Send all batches where they belong.
+        """Apply a model to all rows and send them where they belong.
 
         Parameters
         ----------
-        batches : gives the batches after so many rows
+        apply : gives the batches with results after so many rows
         doing : what is done to rows, for those who watch: "scored"
         watchers : are shown each batch once it is written
         made_of, resume : of `GrowingFile`
@@ -75,21 +86,21 @@ class Results:
                 self.is_resumed = file.n_rows > 0
             count = stack.enter_context(counted_rows(self.talk.shows_progress, self.n_rows, doing))
 
-            def take(batch: Batch) -> None:
+            def take(batch: Any) -> None:
                 n_rows = self._write(batch, file)
                 for watcher in watchers:
-                    watcher(batch)
+                    watcher.add(batch)
                 count(n_rows)
 
             n_before = self.n_rows
             with done_behind(take) as hand_over:
-                for batch in batches(n_before):
+                for batch in apply(model, self.table, skip_rows=n_before):
                     hand_over(batch)
             sys.stdout.flush()
             if self.n_rows == 0:
                 raise TableError(f"There are no rows in {self.table.name}. Pass a table with at least one row.")
 
-    def _write(self, batch: Batch, file: GrowingFile | None) -> int:
+    def _write(self, batch: RowsWithResults, file: GrowingFile | None) -> int:
         result, tally = batch.result(self.carried), batch.tally()
         if file is not None:
             file.add(result, tally=tally)

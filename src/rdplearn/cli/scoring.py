@@ -8,14 +8,12 @@ from typing import Any
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.places import Here, OnCluster
 from rdplearn.cli.printing import print_rows
-from rdplearn.cli.results import Results
 from rdplearn.frame_scores import REPORTED, SCORE
 from rdplearn.labels import read_labels
 from rdplearn.result_formats import check_carried
 from rdplearn.scored_rows import Evaluation, TopRows, scored_rows
-from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
 MOST_SHOWN_COLUMNS = 6
@@ -25,11 +23,18 @@ class Outlet:
     """Where scores go: a file or standard output, the top rows, the comparison with labels."""
 
     def __init__(
-        self, table: Table, talk: TalkOptions, *, output: str | None, carried: list[str], label: str | None, n_top: int
+        self,
+        place: Here | OnCluster,
+        table: Any,
+        *,
+        output: str | None,
+        carried: list[str],
+        label: str | None,
+        n_top: int,
     ) -> None:
         check_carried(carried, (SCORE, REPORTED))
-        self.table, self.talk, self.output = table, talk, output
-        self.results = Results(table, talk, output=output, carried=carried)
+        self.table, self.talk, self.output = table, place.talk, output
+        self.results = place.results(table, output, carried)
         self.top = TopRows(n_top, shown_columns(table, carried, label))
         self.evaluation = None
         if label is not None:
@@ -40,14 +45,8 @@ class Outlet:
     def score(self, model: TableModel, *, made_of: Mapping[str, Any] | None = None, resume: bool = False) -> None:
         """Score all rows and send them where they belong."""
         self.threshold = -float(model.estimator.offset_)
-        watchers = [self.top.add, *([self.evaluation.add] if self.evaluation else [])]
-        self.results.write(
-            lambda n_rows: scored_rows(model, self.table, skip_rows=n_rows),
-            doing="scored",
-            watchers=watchers,
-            made_of=made_of,
-            resume=resume,
-        )
+        watchers: list[Any] = [self.top, *([self.evaluation] if self.evaluation else [])]
+        self.results.write(scored_rows, model, doing="scored", watchers=watchers, made_of=made_of, resume=resume)
 
     def tell(self, more: Mapping[str, Any]) -> None:
         """Print what was found, unless the scores themselves go to standard output."""
@@ -89,13 +88,13 @@ class Outlet:
                 typer.echo(f"{'Scores' if what == 'output' else 'Model'}: {facts[what]}")
 
 
-def shown_columns(table: Table, carried: list[str], label: str | None) -> list[str]:
+def shown_columns(table: Any, carried: list[str], label: str | None) -> list[str]:
     """The columns that are shown of a row on the terminal: those carried along first, and not too many."""
     others = [name for name in table.column_names if name not in (*carried, label)]
     return [*carried, *others][: max(MOST_SHOWN_COLUMNS, len(carried))]
 
 
-def look_at_labels(table: Table, label: str) -> None:
+def look_at_labels(table: Any, label: str) -> None:
     """See before the work that the label column has labels, as far as the first rows can tell."""
     first_rows = next(iter(table.batches()), None)
     if first_rows is not None:

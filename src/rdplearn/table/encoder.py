@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rdplearn.errors import RDPWarning, TableError
+from rdplearn.partitioned import for_partitions
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import decide_kind
@@ -108,6 +109,7 @@ class TableEncoder:
         self.text_columns = text_columns
         self.sparse = sparse
 
+    @for_partitions
     def fit(self, table: Any) -> TableEncoder:
         """Learn the encoding of a table: a path, ``"-"``, a data frame, an array, or an opened `Table`."""
         return self.fit_summary(self.summarise(table))
@@ -133,6 +135,7 @@ class TableEncoder:
         self._tell_left_out(summary)
         return self
 
+    @for_partitions
     def transform(self, table: Any) -> Matrix:
         """Encode a whole table: float32 of shape (n_rows, n_matrix_columns), dense or CSR."""
         matrices = [matrix for _, matrix in self.encode_batches(table)]
