@@ -42,6 +42,10 @@ def template(theme: Theme) -> dict[str, Any]:
         "automargin": True,
         "ticks": "",
     }
+    quiet = {
+        "tickfont": {"color": QUIET_INK[theme]},
+        "title": {"font": {"color": QUIET_INK[theme], "size": 13}},
+    }
     return {
         "layout": {
             "font": {"family": FONTS, "size": 13, "color": INK[theme]},
@@ -50,10 +54,11 @@ def template(theme: Theme) -> dict[str, Any]:
             "colorway": COLOURS[theme],
             "coloraxis": {
                 "colorscale": RARITY[theme],
-                "colorbar": {"outlinewidth": 0, "thickness": 10, "tickfont": {"color": QUIET_INK[theme]}, "ticks": ""},
+                "colorbar": {"outlinewidth": 0, "thickness": 8, "ticks": "", "ypad": 4} | quiet,
             },
             "hoverlabel": {"align": "left", "font": {"family": FONTS, "size": 13}},
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "title": {"text": ""}},
+            "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": QUIET_INK[theme], "activecolor": COLOURS[theme][0]},
             "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
             "xaxis": axis,
             "yaxis": axis,

@@ -11,6 +11,7 @@ from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
+from rdplearn.cli.report import report
 from rdplearn.cli.score import score
 from rdplearn.version import __version__
 
@@ -43,6 +44,7 @@ def about(
     Find its unusual rows:             rdplearn detect sales.csv -o scores.csv
     Keep the model for later tables:   rdplearn fit sales.csv -m model.safetensors
                                        rdplearn score model.safetensors new.csv -o scores.csv
+    Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
@@ -50,7 +52,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, inspect, demo):
+for function in (detect, fit, score, report, inspect, demo):
     app.command()(command(function))
 
 

@@ -1,0 +1,22 @@
+"""Reports: results -> one plain dictionary (JSON) -> charts -> one standalone HTML page.
+
+`detection_report` and `cluster_report` make the dictionary, `figures` its charts for a notebook, `write_page` the page.
+"""
+
+from __future__ import annotations
+
+from rdplearn.report.detection import describe_detection, detection_report
+from rdplearn.report.figures import figures
+from rdplearn.report.gathering import GatheredRows
+from rdplearn.report.learned_map import place_on_map
+from rdplearn.report.page import page, write_page
+
+__all__ = [
+    "GatheredRows",
+    "describe_detection",
+    "detection_report",
+    "figures",
+    "page",
+    "place_on_map",
+    "write_page",
+]

@@ -1,0 +1,11 @@
+"use strict";
+report.list_columns = [
+  { title: "Score", kind: "score", of: (row) => row.score },
+  { title: "Row", kind: "place", of: (row) => row.row },
+];
+report.n_listed = report.n_explained;
+report.line = report.scores.threshold;
+drawCharts();
+startRows();
+startMap();
+startLine();
