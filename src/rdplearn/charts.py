@@ -110,7 +110,7 @@ def cluster_map(points: Doubles, clusters: npt.NDArray[np.int64], texts: Sequenc
     traces = []
     for cluster in np.unique(clusters):
         here = np.flatnonzero(clusters == cluster)
-        of_cluster = None if texts is None else [texts[row] for row in here]
+        of_cluster = None if texts is None else [texts[row] for row in here.tolist()]
         trace = {**_points(points[here], of_cluster), "name": f"cluster {cluster}"}
         traces.append(trace | {"marker": {"size": 6, "opacity": 0.75, "line": {"width": 0}}})
     return _chart(traces, **_map_layout(), showlegend=True)
@@ -245,7 +245,7 @@ def _chart(traces: list[Chart], *, height: int, showlegend: bool = False, **layo
 def _curve(
     x: Sequence[float], y: Sequence[float], title: str, x_title: str, y_title: str, chance: list[float]
 ) -> Chart:
-    drawn = {"type": "scatter", "mode": "lines"}
+    drawn: Chart = {"type": "scatter", "mode": "lines"}
     traces = [
         drawn | {"x": list(x), "y": list(y), "line": {"width": 2}, "name": "this model"},
         drawn | {"x": [0, 1], "y": chance, "line": {"dash": "dot", "width": 1}, "name": "pure chance"},

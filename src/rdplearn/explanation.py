@@ -96,13 +96,13 @@ class Explanation:
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
         """What raises a row's score, in words, the most important column first."""
-        return [sentence(column) for column in self.columns_of(row, n_columns=n_columns) if column["contribution"] > 0]
+        return [
+            sentence(column) for column in self.columns_of(row, n_columns=n_columns) if column["contribution"] > 0
+        ]
 
     def column_shares(self) -> Doubles:
         """Each column's part of all that raises the scores of these rows; adds up to 1. Shape (n_columns,)."""
-        raising = (
-            self.contributions.maximum(0) if sp.issparse(self.contributions) else np.maximum(self.contributions, 0)
-        )
+        raising = self.contributions.maximum(0) if sp.issparse(self.contributions) else np.maximum(self.contributions, 0)
         totals = np.asarray(raising.sum(axis=0), dtype=np.float64).ravel()
         return totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
 

@@ -1,4 +1,4 @@
-"""What is typical of each cluster: for the columns that tell it from the whole table, its usual values beside all rows'.
+"""What is typical of each cluster: in the columns that tell it from the whole table, its usual values and all rows'.
 
 How far a cluster stands out in a column is a number from 0 to 1: the largest difference of the two distribution
 functions for numbers and dates (Kolmogorov-Smirnov), half the sum of the differences of shares for the rest.
@@ -30,7 +30,7 @@ ORDERED = ("number", "date")
 def typical_of_clusters(
     rows: pa.Table, clusters: Ints, n_clusters: int, encoder: TableEncoder
 ) -> list[list[dict[str, Any]]]:
-    """For each cluster its most telling columns, as plain values: ``column``, ``typical``, ``overall``, ``distance``."""
+    """For each cluster its most telling columns: ``column``, ``typical``, ``overall``, ``distance`` from all rows."""
     telling: list[list[dict[str, Any]]] = [[] for _ in range(n_clusters)]
     for column in encoder.columns_:
         if column.is_left_out or column.kind == "text":

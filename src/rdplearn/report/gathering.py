@@ -27,7 +27,7 @@ SEED = 0  # of the sample: the same table gives the same page
 
 @dataclass(frozen=True)
 class KeptRows:
-    """Rows of a table, where they stood in it (from 0), and how many of them, the first ones, have the highest scores."""
+    """Rows of a table, where they stood in it (from 0), and how many of them, the first, have the highest scores."""
 
     rows: pa.Table
     places: Ints

@@ -80,12 +80,12 @@ def content_policy(scripts: list[str]) -> str:
 
 
 def as_script_data(value: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it looks like markup.
+    r"""JSON that can stand inside a script element: nothing in it looks like markup.
 
     Examples
     --------
     >>> print(as_script_data({"name": "</script>"}))
-    {"name": "\\u003c/script\\u003e"}
+    {"name": "\u003c/script\u003e"}
     """
     text = json.dumps(value, allow_nan=False, ensure_ascii=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
