@@ -53,8 +53,9 @@ def require(name: str, value: Any, hint: Any, owner: str) -> None:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    if hint == list[str] | None:
-        return value is None or _fits(value, list[str])
+    for inner in (list[str], float, dict[str, Any]):
+        if hint == inner | None:
+            return value is None or _fits(value, inner)
     if hint in (list[str], tuple[str, ...]):
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if hint in (str | None, bool | None):

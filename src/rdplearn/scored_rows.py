@@ -14,16 +14,14 @@ import numpy.typing as npt
 
 from rdplearn.errors import TableError
 from rdplearn.frame_scores import REPORTED, SCORE
-from rdplearn.result_formats import as_json_rows, as_simple_column
-from rdplearn.table import Table, TextRules
-from rdplearn.table.cells import FALSE_WORDS, TRUE_WORDS, clean_cells, words_of
+from rdplearn.labels import read_labels
+from rdplearn.result_formats import ROW, as_json_rows, numbered_rows
+from rdplearn.table import Table
 from rdplearn.table.wording import shown
 from rdplearn.table_model import TableModel
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ROW = "row"
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,12 @@ class ScoredRows:
 
     def result(self, carried: Sequence[str]) -> pa.RecordBatch:
         """The rows as they are written: number, carried columns, score, whether reported."""
-        import pyarrow as pa
+        own = {SCORE: self.scores, REPORTED: self.reported}
+        return numbered_rows(self.rows, self.first_row, carried, own)
 
-        numbers = np.arange(self.first_row, self.first_row + len(self.scores), dtype=np.int64)
-        columns = {name: as_simple_column(self.rows.column(name)) for name in carried}
-        return pa.record_batch({ROW: numbers, **columns, SCORE: self.scores, REPORTED: self.reported})
+    def tally(self) -> list[int]:
+        """How many rows are reported."""
+        return [int(self.reported.sum())]
 
 
 def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ScoredRows]:
@@ -50,13 +49,6 @@ def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Itera
     for rows, normality in model.apply_batches(table, model.estimator.score_samples, skip_rows=skip_rows):
         yield ScoredRows(rows, first_row, -normality, normality < model.estimator.offset_)
         first_row += rows.num_rows
-
-
-def check_carried(carried: Sequence[str]) -> None:
-    """See that the columns to be carried along do not bear the names of ours."""
-    taken = sorted({ROW, SCORE, REPORTED} & set(carried))
-    if taken:
-        raise TableError(f"Column {taken[0]!r} cannot be carried along: the result has one of that name. Rename it.")
 
 
 class TopRows:
@@ -133,31 +125,3 @@ class Evaluation:
             "auc_roc": float(roc_auc_score(labels, scores)),
             "auc_pr": float(average_precision_score(labels, scores)),
         }
-
-
-def read_labels(
-    cells: pa.Array, label: str, table: str, first_row: int = 1
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which rows are labelled anomalous, and which are labelled at all.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> labels, known = read_labels(pa.array(["0", "yes", ""]), "fraud", "'sales.csv'")
-    >>> labels.tolist(), known.tolist()
-    ([False, True, False], [True, True, False])
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    words = pc.utf8_lower(words_of(clean_cells(cells, TextRules(), label, table)).cast(pa.string()))
-    known = np.asarray(words.is_valid())
-    anomalous = np.asarray(pc.is_in(words, value_set=pa.array([*TRUE_WORDS, "1", "1.0"])))
-    normal = np.asarray(pc.is_in(words, value_set=pa.array([*FALSE_WORDS, "0", "0.0"])))
-    wrong = np.flatnonzero(known & ~anomalous & ~normal)
-    if len(wrong):
-        raise TableError(
-            f"Column {shown(label)} of {table} must hold 1 for anomalies and 0 for the rest (or yes and no, true and "
-            f"false). Got {shown(words[int(wrong[0])].as_py())} in row {first_row + int(wrong[0])}."
-        )
-    return anomalous, known

@@ -21,10 +21,17 @@ from rdplearn.random_mapping import Identity, Projection
 from rdplearn.random_mapping import Mapping as RandomMapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member
+from rdplearn.stored_parts import (
+    history_array,
+    plain_parameters,
+    rebuild_history,
+    stored_names,
+    take_columns,
+    with_parameters,
+)
 from rdplearn.views import MinMaxView, UnchangedView, View
 
 OWNER = "Its description of the detector"
-NOT_STORED = ("n_jobs", "verbose")  # how to run it is the business of the machine that it runs on
 ACTIVATIONS = ("leaky", "linear", "cosine")
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
 HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
@@ -59,16 +66,15 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     ensemble: Ensemble = detector.ensembles_[-1]
     view = detector.view_ if isinstance(detector.view_, MinMaxView) else None
     mapping = _mapping_of(ensemble)
-    arrays: Arrays = {"history": _history_array(detector.history_)}
+    arrays: Arrays = {"history": history_array(detector.history_, HISTORY_COUNTS, HISTORY_NUMBERS)}
     if view is not None:
         arrays |= {"scaling.low": view.low, "scaling.width": view.width}
     for number, members in enumerate(detector.ensembles_):
         arrays |= {f"ensemble_{number}.{part}": array for part, array in _ensemble_arrays(members)}
-    names = getattr(detector, "feature_names_in_", None)
     header = StoredDetector(
-        parameters=_plain_parameters(detector),
+        parameters=plain_parameters(detector),
         n_columns=int(detector.n_features_in_),
-        column_names=None if names is None else [str(name) for name in names],
+        column_names=stored_names(detector),
         offset=float(detector.offset_),
         all_constant=None if view is None else bool(view.all_constant),
         n_ensembles=len(detector.ensembles_),
@@ -106,12 +112,10 @@ def layout(description: Any, n_arrays: int) -> Layout:
 def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     """Put a detector together from its description and its arrays, which fit its `layout`."""
     stored, detector = _read(description)
-    detector.n_features_in_ = stored.n_columns
-    if stored.column_names is not None:
-        detector.feature_names_in_ = np.array(stored.column_names, dtype=object)
+    take_columns(detector, stored.n_columns, stored.column_names)
     detector.view_ = _rebuild_view(stored, arrays)
     detector.ensembles_ = [_rebuild_ensemble(number, stored, detector, arrays) for number in range(stored.n_ensembles)]
-    detector.history_ = _rebuild_history(arrays["history"])
+    detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.offset_ = float(stored.offset)
     return detector
 
@@ -119,16 +123,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 def _read(description: Any) -> tuple[StoredDetector, RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
-    unknown = sorted(
-        set(stored.parameters) - set(RDPDetector().get_params()) | set(NOT_STORED) & set(stored.parameters)
-    )
-    if unknown:
-        raise ModelFileError(f"{OWNER} has an unknown parameter, {unknown[0]!r:.60}.")
-    detector = RDPDetector(**stored.parameters)
-    try:
-        detector._check_parameters()
-    except (ValueError, TypeError) as fault:
-        raise ModelFileError(f"{OWNER} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
+    detector = with_parameters(RDPDetector, stored.parameters, RDPDetector._check_parameters, OWNER)
     _require_sense(stored, detector)
     return stored, detector
 
@@ -149,20 +144,6 @@ def _require_sense(stored: StoredDetector, detector: RDPDetector) -> None:
     for name, is_sensible in sensible.items():
         if not is_sensible:
             raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(stored, name)!r:.60}.")
-
-
-def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
-    """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
-    if not isinstance(detector.mapping, str):
-        raise ValueError(
-            "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
-            f"{detector.mapping!r:.60}: pickle the detector instead, or use one of the built-in mappings."
-        )
-    parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-    if not isinstance(plain["random_state"], int | None):
-        del plain["random_state"]
-    return plain
 
 
 def _mapping_of(ensemble: Ensemble) -> RandomMapping:
@@ -187,22 +168,6 @@ def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
         yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
     if ensemble.references is not None:
         yield "references", ensemble.references
-
-
-def _history_array(history: list[dict[str, float]]) -> Any:
-    """(n_records, 7); a loss that is no number any more is stored as the largest one."""
-    rows = [[record[name] for name in (*HISTORY_COUNTS, *HISTORY_NUMBERS)] for record in history]
-    array = np.array(rows, dtype=np.float64).reshape(len(rows), len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))
-    return np.nan_to_num(array, nan=np.finfo(np.float64).max)
-
-
-def _rebuild_history(array: Any) -> list[dict[str, float]]:
-    n_counts = len(HISTORY_COUNTS)
-    return [
-        dict(zip(HISTORY_COUNTS, map(int, row[:n_counts]), strict=True))
-        | dict(zip(HISTORY_NUMBERS, row[n_counts:], strict=True))
-        for row in array.tolist()
-    ]
 
 
 def _rebuild_view(stored: StoredDetector, arrays: Arrays) -> View:

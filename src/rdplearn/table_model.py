@@ -15,12 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from rdplearn.detector import RDPDetector
+from rdplearn.background import read_ahead
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rdplearn.clusterer import RDPClusterer
+    from rdplearn.detector import RDPDetector
+    from rdplearn.transformer import RDPTransformer
 
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
@@ -31,7 +35,8 @@ class TableModel:
 
     Parameters
     ----------
-    estimator : RDPDetector
+    estimator : RDPDetector, RDPTransformer or RDPClusterer
+        The methods below that it has itself can be called.
     encoder : TableEncoder, optional
         By default one that finds out everything by itself.
 
@@ -47,8 +52,10 @@ class TableModel:
     array([ 1, -1])
     """
 
-    def __init__(self, estimator: RDPDetector, encoder: TableEncoder | None = None) -> None:
-        self.estimator = estimator
+    def __init__(
+        self, estimator: RDPDetector | RDPTransformer | RDPClusterer, encoder: TableEncoder | None = None
+    ) -> None:
+        self.estimator: Any = estimator
         self.encoder = TableEncoder() if encoder is None else encoder
 
     def __repr__(self) -> str:
@@ -74,8 +81,12 @@ class TableModel:
         return self._gather(table, self.estimator.decision_function)
 
     def predict(self, table: Any) -> npt.NDArray[np.int64]:
-        """-1 for rows that are reported as anomalous, +1 for the others. Shape (n_rows,)."""
+        """Of a detector: -1 for reported rows, +1 for others; of a clusterer: the cluster. Shape (n_rows,)."""
         return self._gather(table, self.estimator.predict)
+
+    def transform(self, table: Any) -> npt.NDArray[np.float32]:
+        """Of a transformer: features; of a clusterer: distances to the centres. Shape (n_rows, n_components)."""
+        return self._gather(table, self.estimator.transform)
 
     def apply_batches(
         self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
@@ -84,7 +95,7 @@ class TableModel:
 
         The same table gives the same batches. `skip_rows` passes over those that make up the first rows.
         """
-        for batch, matrix in self.encoder.encode_batches(table, skip_rows=skip_rows):
+        for batch, matrix in read_ahead(self.encoder.encode_batches(table, skip_rows=skip_rows)):
             if batch.num_rows:
                 yield batch, function(matrix)
 

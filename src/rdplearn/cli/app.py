@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from rdplearn.cli.cluster import cluster
 from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
+from rdplearn.cli.embed import embed
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
 from rdplearn.cli.report import report
@@ -36,7 +38,7 @@ def about(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Find anomalies in tables, without labels, by predicting random distances.
+    """Find anomalies, groups and features in tables, without labels, by predicting random distances.
 
     \b
     Try it on data that comes along:   rdplearn demo
@@ -45,6 +47,8 @@ def about(
     Keep the model for later tables:   rdplearn fit sales.csv -m model.safetensors
                                        rdplearn score model.safetensors new.csv -o scores.csv
     Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
+    Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
+    Features for other programs:       rdplearn embed sales.csv -o features.parquet
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
@@ -52,7 +56,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, report, inspect, demo):
+for function in (detect, fit, score, report, embed, cluster, inspect, demo):
     app.command()(command(function))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import TopCount
+from rdplearn.cli.options import Jobs, TopCount
 
 
 def demo(
@@ -18,7 +18,7 @@ def demo(
     ),
     n_top: TopCount = 10,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0,
-    n_jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")] = -1,
+    n_jobs: Jobs = -1,
 ) -> None:
     """Find tumours that are unlike the rest, in data that comes with scikit-learn.
 

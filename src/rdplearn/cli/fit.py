@@ -25,14 +25,16 @@ def fit(
 ) -> None:
     """Learn what is usual in a table and keep it in a model file.
 
-    The table may be larger than memory: it is read once, and at most 100,000 of its rows are kept.
+    The table may be larger than memory: it is read once, and at most 100,000 of its rows are kept. Models that make
+    features or groups come from embed and cluster, with -m.
 
     \b
     Examples:
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
-    from rdplearn.cli.scoring import check_paths, require_columns
+    from rdplearn.cli.checks import check_paths, require_columns
+    from rdplearn.cli.printing import told_while_read
     from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
@@ -40,7 +42,8 @@ def fit(
     opened = reading.open(table)
     require_columns(opened, carried=unseen or [])
     detector = training.detector(verbose=talk.shows_progress)
-    model = TableModel(detector, columns.encoder(unseen or [])).fit(opened)
+    model = TableModel(detector, columns.encoder(unseen or []))
+    model.fit(told_while_read(opened, talk.shows_progress))
     save(model, model_path)
     facts = {
         "table": opened.name.strip("'"),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from rdplearn.report.clusters import GatheredClusters, cluster_report, describe_clusters
 from rdplearn.report.detection import describe_detection, detection_report
 from rdplearn.report.figures import figures
 from rdplearn.report.gathering import GatheredRows
@@ -12,7 +13,10 @@ from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.page import page, write_page
 
 __all__ = [
+    "GatheredClusters",
     "GatheredRows",
+    "cluster_report",
+    "describe_clusters",
     "describe_detection",
     "detection_report",
     "figures",
