@@ -22,6 +22,7 @@ N_BINS = 80
 WIDE_RANGE = 20.0  # scores that differ by more than this factor are drawn on a logarithmic axis
 STEEP = 50.0  # so are counts whose highest is more than this many times the typical one
 LONGEST_NAME = 32
+LOST = 1e300
 LOSSES = ("novelty_loss", "distance_loss", "reconstruction_loss")
 
 
@@ -108,12 +109,12 @@ def row_map(points: Doubles, rarity: Doubles, texts: Sequence[str] | None) -> Ch
 def cluster_map(points: Doubles, clusters: npt.NDArray[np.int64], texts: Sequence[str] | None) -> Chart:
     """Rows as points in the plane, a colour for each cluster."""
     traces = []
-    for cluster in np.unique(clusters):
+    for cluster in range(int(clusters.max(initial=-1)) + 1):  # empty ones too: each keeps its colour
         here = np.flatnonzero(clusters == cluster)
         of_cluster = None if texts is None else [texts[row] for row in here.tolist()]
         trace = {**_points(points[here], of_cluster), "name": f"cluster {cluster}"}
         traces.append(trace | {"marker": {"size": 6, "opacity": 0.75, "line": {"width": 0}}})
-    return _chart(traces, **_map_layout(), showlegend=True)
+    return _chart(traces, **_map_layout(), showlegend=True, legend={"y": -0.02, "yanchor": "top"})
 
 
 def contributions(columns: Sequence[str], amounts: Doubles, notes: Sequence[str] | None) -> Chart:
@@ -184,7 +185,7 @@ def mean_losses(history: Sequence[Mapping[str, float]]) -> list[dict[str, float]
         gathered.setdefault((int(record.get("round", 0)), int(record["step"])), []).append(record)
     return [
         {"round": number, "step": step}
-        | {loss: float(np.mean([r[loss] for r in records])) for loss in LOSSES if loss in records[0]}
+        | {loss: _finite_mean([r[loss] for r in records]) for loss in LOSSES if loss in records[0]}
         for (number, step), records in sorted(gathered.items())
     ]
 
@@ -206,9 +207,11 @@ def precision_recall_curve(
 def cluster_sizes(sizes: Sequence[int]) -> Chart:
     """Bars of how many rows each cluster has."""
     names = [f"cluster {number}" for number in range(len(sizes))]
-    bars = {"x": list(sizes), "y": names, "text": [f"{size:,}" for size in sizes], "hoverinfo": "none"}
+    bar = {"type": "bar", "orientation": "h", "hoverinfo": "none"}
+    bars = [bar | {"x": [size], "y": [name], "text": [f"{size:,}"]} for name, size in zip(names, sizes, strict=True)]
     return _chart(
-        [{"type": "bar", "orientation": "h", **bars}],
+        bars,
+        barmode="stack",  # each in its own place, in its own colour
         height=60 + 26 * len(sizes),
         bargap=0.35,
         yaxis={"autorange": "reversed", "showgrid": False},
@@ -292,6 +295,11 @@ def _log_ticks(low: float, high: float) -> Chart:
     steps = (1, 2, 5) if len(powers) <= 5 else (1,)
     ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
     return {"tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
+
+
+def _finite_mean(losses: list[float]) -> float:
+    """The mean; of a training that went astray a number that shows it, and that JSON can have."""
+    return float(np.mean(np.nan_to_num(losses, nan=LOST, posinf=LOST).clip(max=LOST)))
 
 
 def _spans_sizes(low: float, high: float) -> bool:

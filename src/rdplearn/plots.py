@@ -139,8 +139,8 @@ def cluster_sizes(sizes: Sequence[int]) -> go.Figure:
 
     Examples
     --------
-    >>> cluster_sizes([30, 12]).data[0].x
-    (30, 12)
+    >>> [bar.x for bar in cluster_sizes([30, 12]).data]
+    [(30,), (12,)]
     """
     return figure_of(charts.cluster_sizes(sizes))
 

@@ -24,6 +24,7 @@ Ints = npt.NDArray[np.int64]
 
 MIDDLE = (0.25, 0.75)  # half of a cluster's numbers lie between its typical ones
 MOST_COLUMNS, MOST_VALUES = 6, 2
+TELLING = 0.1  # a column in which a cluster is nearer than this to all rows tells nothing
 ORDERED = ("number", "date")
 
 
@@ -38,7 +39,8 @@ def typical_of_clusters(
         for cluster, entry in enumerate(_compare(column, rows, clusters, n_clusters, encoder)):
             if entry is not None:
                 telling[cluster].append(entry)
-    return [sorted(entries, key=lambda entry: -entry["distance"])[:MOST_COLUMNS] for entries in telling]
+    ranked = [sorted(entries, key=lambda entry: -entry["distance"])[:MOST_COLUMNS] for entries in telling]
+    return [[entry for entry in entries if entry["distance"] >= TELLING] for entries in ranked]
 
 
 def _compare(

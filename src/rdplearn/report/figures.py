@@ -57,8 +57,8 @@ def map_order(found: Mapping[str, Any]) -> list[list[int]]:
     """For each trace of the map, the places of its points among the listed rows: the rarest are drawn last, on top."""
     rows = found["rows"]
     if "clusters" in found:
-        clusters = sorted({row["cluster"] for row in rows})
-        return [[place for place, row in enumerate(rows) if row["cluster"] == cluster] for cluster in clusters]
+        n_clusters = 1 + max(row["cluster"] for row in rows)
+        return [[place for place, row in enumerate(rows) if row["cluster"] == c] for c in range(n_clusters)]
     return [sorted(range(len(rows)), key=lambda place: rows[place]["score"])]
 
 

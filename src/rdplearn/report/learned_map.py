@@ -1,8 +1,8 @@
 """A map of rows: the learned representation φ in two dimensions.
 
-The plane is that of the two main directions of φ (principal components) among the rows drawn, so rows that the model
-finds alike lie close together, and distances can be compared. It takes a fraction of a second and is the same every
-time.
+The plane is that of the two main directions of φ (principal components) among the rows drawn, so that rows lie close
+together that the model finds alike. For clusters it is the plane that tells their centres apart. It takes a fraction of
+a second and is the same every time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.decomposition import PCA
+from sklearn.utils.extmath import randomized_svd
 
 from rdplearn.detector import RDPDetector
 
@@ -36,12 +36,29 @@ def place_on_map(estimator: Any, matrix: Any) -> Doubles:
     (200, 2)
     """
     features = learned_features(estimator, matrix).astype(np.float64)
-    plane = np.zeros((len(features), 2))
-    n_directions = min(2, *features.shape)
-    if len(features) > 1:
-        directions = PCA(n_directions, svd_solver="randomized", random_state=0)
-        plane[:, :n_directions] = directions.fit_transform(features)
-    return plane
+    features -= features.mean(axis=0)
+    if hasattr(estimator, "cluster_centers_"):
+        centre_of_row = estimator.cluster_centers_[estimator.predict(matrix)].astype(np.float64)
+        apart = main_directions(centre_of_row - centre_of_row.mean(axis=0))
+        within = main_directions(features - features @ apart @ apart.T)
+        directions = np.hstack([apart, within])[:, :2]
+    else:
+        directions = main_directions(features)
+    points = np.zeros((len(features), 2))
+    points[:, : directions.shape[1]] = features @ directions
+    return points
+
+
+def main_directions(centred: Doubles) -> Doubles:
+    """Up to two unit vectors along which rows around zero differ most, fewer if they do not: (n_features, 0 to 2).
+
+    Examples
+    --------
+    >>> np.abs(main_directions(np.array([[3.0, 0.0], [-3.0, 0.0]]))).round(6).tolist()
+    [[1.0], [0.0]]
+    """
+    _, lengths, directions = randomized_svd(centred, min(2, *centred.shape), random_state=0)
+    return directions[lengths > 1e-9 * max(1.0, float(np.abs(centred).max()))].T
 
 
 def learned_features(estimator: Any, matrix: Any) -> npt.NDArray[Any]:

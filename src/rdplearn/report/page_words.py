@@ -10,15 +10,21 @@ from rdplearn.report.summary import counted, percent
 
 def of(found: Mapping[str, Any]) -> dict[str, str]:
     """Headings and sentences of the page that depend on what was found."""
-    words = {"headline": headline(found), "about_map": about_map(found), "about_training": ABOUT_TRAINING}
+    words = {"headline": headline(found), "about_map": about_map(found)}
     if found["kind"] == "clusters":
-        return words
+        return words | {"about_training": ABOUT_FEATURES}
+    words["about_training"] = ABOUT_TRAINING
     return words | {"about_rows": about_rows(found), "about_drivers": about_drivers(found)}
 
 
 ABOUT_TRAINING = (
     "How far the learned numbers are from the random ones they predict, mean over members. Each round starts anew on "
     "the rows that the last one found most ordinary. Curves that fall and level off are as they should be."
+)
+
+
+ABOUT_FEATURES = (
+    "How far the learned numbers are from what they predict. A curve that falls and levels off is as it should be."
 )
 
 

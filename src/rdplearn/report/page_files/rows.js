@@ -178,7 +178,7 @@ function selectRows(places, words) {
 function startRows() {
   rowList.columns = listColumns();
   rowList.texts = report.rows.map(searchedText);
-  rowList.order = { column: rowList.columns[0], falling: true };
+  rowList.order = { column: rowList.columns[0], falling: !rowList.columns[0].rises };
   document.getElementById("row-search").addEventListener("input", showFromTop);
   document.getElementById("row-more").addEventListener("click", () => {
     rowList.nShown += ROWS_AT_A_TIME;
