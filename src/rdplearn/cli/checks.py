@@ -70,7 +70,8 @@ def load_table_model(path: str, estimators: Sequence[str], n_jobs: int) -> Table
     kind = type(model.estimator).__name__
     if kind not in estimators:
         raise ModelFileError(
-            f"'{path}' holds an {kind}, and this command needs an {' or '.join(estimators)}. Use 'rdplearn {COMMAND_FOR[kind]}'."
+            f"'{path}' holds an {kind}, and this command needs an {' or '.join(estimators)}. Use 'rdplearn "
+            f"{COMMAND_FOR[kind]}'."
         )
     for part in (model.estimator, getattr(model.estimator, "transformer_", None)):
         if part is not None:
