@@ -1,4 +1,4 @@
-"""Model files of transformers and clusterers: what goes in comes out, to the last bit; tampering is told in one line."""
+"""Model files of transformers and clusterers: what goes in comes out, to the last bit; tampering is told."""
 
 from __future__ import annotations
 

@@ -2,19 +2,20 @@
 
 Anomalies among the training rows teach a member to expect them. Each round draws a new random mapping, trains a new
 representation on the rows kept so far and drops the share `filter_fraction` of them that scores highest, so that later
-rounds learn from cleaner rows. The last round's member does the scoring.
+rounds learn from cleaner rows. The members of the last rounds do the scoring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn.combination import relative_logs
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Mapping, Rows, draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
@@ -41,9 +42,9 @@ class BoostingSettings:
     n_targets: int
     n_rounds: int
     filter_fraction: float
-    mapping: str | Callable[[Rows], Any] | object
     bandwidth: float | None
-    keep_rounds: bool
+    score_rounds: int
+    n_rounds_kept: int
     engine: EngineName
 
 
@@ -51,12 +52,14 @@ class BoostingSettings:
 class BoostedMember:
     """A member after boosting.
 
-    rounds : the trained member of the last round, or of every round if they are to be kept
+    rounds : the trained members of the last rounds, as many as are to be kept
+    spread : standard deviation of the logarithms of its scores over the rows that it has drawn
     history : losses of every stretch of every round
     """
 
     number: int
     rounds: list[Member] = field(default_factory=list)
+    spread: float = 1.0
     history: list[dict[str, float]] = field(default_factory=list)
 
 
@@ -64,6 +67,7 @@ def boost(
     number: int,
     rows: Rows,
     draws: Ints,
+    kind: str | Callable[[Rows], Any] | object,
     settings: BoostingSettings,
     seeds: np.random.SeedSequence,
     watch: Watch,
@@ -75,21 +79,27 @@ def boost(
     number : of the member, for reports
     rows : (n_rows, n_columns), each row once
     draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
+    kind : of the random mapping, see `draw_mapping`
     """
     span = row_space(rows) if not sp.issparse(rows) and rows.shape[0] < rows.shape[1] else None
     member = BoostedMember(number)
     kept = draws
+    logs_of_rounds: list[Floats] = []
     for number_of_round, seed in enumerate(seeds.spawn(settings.n_rounds)):
         rng = np.random.default_rng(seed)
-        mapping = draw_mapping(settings.mapping, rows, kept, settings.n_targets, rng, settings.bandwidth)
+        mapping = draw_mapping(kind, rows, kept, settings.n_targets, rng, settings.bandwidth)
         targets = mapping(rows)
         check_targets(targets, settings)
         trained, records = train_in_span(span, rows, targets, kept, settings, rng, lambda n: watch.advance(number, n))
         judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
-        kept, cut = drop_highest(kept, score(judge, rows, targets)[kept], settings.filter_fraction)
-        member.rounds = [*member.rounds, judge] if settings.keep_rounds else [judge]
+        scores = score(judge, rows, targets)
+        judge = replace(judge, typical=float(np.median(scores[draws])))
+        logs_of_rounds.append(relative_logs(scores[draws], judge.typical))
+        kept, cut = drop_highest(kept, scores[kept], settings.filter_fraction)
+        member.rounds = [*member.rounds, judge][-settings.n_rounds_kept :]
         labels = {"member": number, "round": number_of_round, "n_kept": len(kept), "cut": cut}
         member.history += [{**labels, **record} for record in records]
+    member.spread = float(np.mean(logs_of_rounds[-settings.score_rounds :], axis=0).std())
     return member
 
 

@@ -285,10 +285,10 @@ def train_dense(
 
 
 @jit
-def novelty_scores(projected, bias, targets, target_slope, scores):
+def novelty_scores(projected, bias, targets, offset, target_slope, scores):
     """Mean squared residual of every row by every member, from the products with the weights, in one pass.
 
-    projected, targets : (n_rows, n_members, n_components), before activation; bias : (n_members, n_components)
+    projected, targets : (n_rows, n_members, n_components), before activation; bias, offset : (n_members, n_components)
     scores : (n_rows, n_members)
     """
     n_rows, n_members, n_units = projected.shape
@@ -296,7 +296,7 @@ def novelty_scores(projected, bias, targets, target_slope, scores):
         for m in range(n_members):
             total = np.float32(0.0)
             for k in range(n_units):
-                z, target = projected[i, m, k] + bias[m, k], targets[i, m, k]
+                z, target = projected[i, m, k] + bias[m, k], targets[i, m, k] + offset[m, k]
                 phi = z if z > 0 else SLOPE * z
                 difference = phi - (target if target > 0 else target_slope * target)
                 total += difference * difference

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,30 +13,36 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
+from rdplearn.member_views import View
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
-from rdplearn.scoring import Ensemble
+from rdplearn.scoring import Ensemble, Panel
 from rdplearn.threads import one_blas_thread, one_blas_thread_in_worker
 
+Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows of the table a member trains on: drawn uniformly, with replacement.
+    """Which rows of the table a member trains on: drawn uniformly.
 
+    bootstrap : with replacement; otherwise no row twice, and all rows if there are no more
     held_back : groups of rows; member m sees none of group m modulo their number
     """
 
     n_rows: int
     n_draws: int
+    bootstrap: bool
     held_back: list[Ints]
 
     def draw(self, member: int, rng: np.random.Generator) -> Ints:
         """Draw a member's rows."""
-        if not self.held_back:
-            return rng.integers(self.n_rows, size=self.n_draws)
-        unseen = self.held_back[member % len(self.held_back)]
+        unseen = self.held_back[member % len(self.held_back)] if self.held_back else np.empty(0, dtype=np.int64)
+        if not self.bootstrap:
+            n_draws = min(self.n_draws + len(unseen), self.n_rows)
+            draws = rng.choice(self.n_rows, size=n_draws, replace=False)
+            return draws[~np.isin(draws, unseen)][: self.n_draws]
         draws = np.empty(0, dtype=np.int64)
         while len(draws) < self.n_draws:
             more = rng.integers(self.n_rows, size=self.n_draws)
@@ -43,55 +50,91 @@ class Sampling:
         return draws[: self.n_draws]
 
 
+@dataclass(frozen=True)
+class Part:
+    """What makes a member differ from others: how it sees the columns, and its kind of random mapping."""
+
+    view: str
+    mapping: Any
+
+
 @dataclass
 class TrainedMembers:
     """What came out of training.
 
-    ensembles : one for the last round, or one for every round if they were to be kept
+    panels : the members, with the rounds that were to be kept
+    spreads : (n_members,), see `BoostedMember`
     rows_of_member : the rows of the table that each member has seen
     """
 
-    ensembles: list[Ensemble]
+    panels: list[Panel]
+    spreads: Doubles
     rows_of_member: list[Ints]
     history: list[dict[str, float]]
 
 
 def train_members(
     matrix: Matrix,
-    view: Callable[[Matrix], Rows],
+    views: dict[str, View],
+    parts: list[Part],
     sampling: Sampling,
     settings: BoostingSettings,
-    n_members: int,
     seed: int,
     n_jobs: int | None,
     *,
     verbose: bool,
 ) -> TrainedMembers:
-    """Train every member on its own rows of the table; only these are ever scaled or copied."""
+    """Train every member on its own rows of the table; only these are ever scaled or copied.
+
+    parts : of each member
+    """
     rows_of_member: list[Ints] = []
 
     def tasks(watch: Watch) -> Iterator[object]:
-        for number, member_seed in enumerate(np.random.SeedSequence(seed).spawn(n_members)):
+        seeds = np.random.SeedSequence(seed).spawn(len(parts))
+        for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
             drawing, training = member_seed.spawn(2)
             distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
             rows_of_member.append(distinct)
-            yield delayed(_boost)(os.getpid(), number, view(matrix[distinct]), draws, settings, training, watch)
+            rows = views[part.view](matrix[distinct])
+            yield delayed(_boost)(os.getpid(), number, rows, draws, part.mapping, settings, training, watch)
 
     trained: list[BoostedMember] = []
-    ensembles: list[Ensemble] = []
+    seats = Seats(parts, views)
     with (
-        Watch(n_members, settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
+        Watch(len(parts), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
         one_blas_thread(),
     ):
         for member in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch)):
             watch.finish(member.number)
-            ensembles = ensembles or [Ensemble(n_members, example) for example in member.rounds]
-            for ensemble, trained_round in zip(ensembles, member.rounds, strict=True):
-                ensemble.put(member.number, trained_round)
-            member.rounds = []  # its weights stand in the ensemble now
+            seats.take(member)
             trained.append(member)
     trained.sort(key=lambda member: member.number)
-    return TrainedMembers(ensembles, rows_of_member, [record for member in trained for record in member.history])
+    return TrainedMembers(
+        seats.panels,
+        np.array([member.spread for member in trained]),
+        rows_of_member,
+        [record for member in trained for record in member.history],
+    )
+
+
+class Seats:
+    """Panels that fill up as members arrive; those with the same part sit together."""
+
+    def __init__(self, parts: list[Part], views: dict[str, View]) -> None:
+        kinds = [part for number, part in enumerate(parts) if part not in parts[:number]]
+        numbers = [np.flatnonzero([part == kind for part in parts]) for kind in kinds]
+        self.panels = [Panel(m, views[kind.view], []) for m, kind in zip(numbers, kinds, strict=True)]
+
+    def take(self, member: BoostedMember) -> None:
+        """Seat a member; its weights stand in its panel from then on."""
+        panel = next(panel for panel in self.panels if member.number in panel.members)
+        place = int(np.searchsorted(panel.members, member.number))
+        if not panel.ensembles:
+            panel.ensembles.extend(Ensemble(len(panel.members), example) for example in member.rounds)
+        for ensemble, trained_round in zip(panel.ensembles, member.rounds, strict=True):
+            ensemble.put(place, trained_round)
+        member.rounds = []
 
 
 def _boost(
@@ -99,9 +142,10 @@ def _boost(
     number: int,
     rows: Rows,
     draws: Ints,
+    mapping: Any,
     settings: BoostingSettings,
     seeds: np.random.SeedSequence,
     watch: Watch,
 ) -> BoostedMember:
     with one_blas_thread_in_worker(caller):
-        return boost(number, rows, draws, settings, seeds, watch)
+        return boost(number, rows, draws, mapping, settings, seeds, watch)

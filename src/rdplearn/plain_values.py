@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from rdplearn.errors import ModelFileError
 
@@ -56,8 +56,8 @@ def _fits(value: Any, hint: Any) -> bool:
     for inner in (list[str], float, dict[str, Any]):
         if hint == inner | None:
             return value is None or _fits(value, inner)
-    if hint in (list[str], tuple[str, ...]):
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if get_origin(hint) in (list, tuple):
+        return isinstance(value, list) and all(_fits(item, get_args(hint)[0]) for item in value)
     if hint in (str | None, bool | None):
         return value is None or isinstance(value, hint)
     if hint is int:

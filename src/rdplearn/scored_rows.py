@@ -68,12 +68,17 @@ class TopRows:
         self.n_rows = n_rows
         self.columns = [name for name in columns if name not in (ROW, SCORE, REPORTED)]
         self._best: pa.Table | None = None
+        self._beaten_at = -np.inf  # once there are enough, only higher scores matter
 
     def add(self, scored: ScoredRows) -> None:
         """Take in the next rows."""
         import pyarrow as pa
 
-        highest = np.sort(np.argsort(-scored.scores, kind="stable")[: self.n_rows])
+        candidates = np.flatnonzero(scored.scores > self._beaten_at)
+        if len(candidates) == 0:
+            return
+        first = np.argsort(-scored.scores[candidates], kind="stable")[: self.n_rows]
+        highest = np.sort(candidates[first])
         few = ScoredRows(
             scored.rows.take(pa.array(highest)), scored.first_row, scored.scores[highest], scored.reported[highest]
         ).result(self.columns)
@@ -81,6 +86,8 @@ class TopRows:
         joined = few if self._best is None else pa.concat_tables([self._best, few])
         order = np.argsort(-joined.column(SCORE).to_numpy(), kind="stable")[: self.n_rows]
         self._best = joined.take(pa.array(np.sort(order)))
+        if len(order) == self.n_rows:
+            self._beaten_at = float(joined.column(SCORE)[int(order[-1])].as_py())
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows, the highest score first."""

@@ -18,15 +18,22 @@ NOT_STORED = ("n_jobs", "verbose")  # how to run it is the business of the machi
 def plain_parameters(estimator: Any) -> dict[str, Any]:
     """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NOT_STORED}
-    if not isinstance(parameters.get("mapping", ""), str):
+    plain = {name: _plain(value) for name, value in parameters.items()}
+    mappings = plain.get("mapping", "")
+    if not all(isinstance(mapping, str) for mapping in (mappings if isinstance(mappings, list) else [mappings])):
         raise ValueError(
             "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
-            f"{parameters['mapping']!r:.60}: pickle the estimator instead, or use one of the built-in mappings."
+            f"{mappings!r:.60}: pickle the estimator instead, or use one of the built-in mappings."
         )
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
     if not isinstance(plain["random_state"], int | None):
         del plain["random_state"]
     return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def with_parameters(

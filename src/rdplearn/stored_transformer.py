@@ -47,7 +47,6 @@ class StoredTransformer:
     """The part of the header that describes a transformer; what is not explained here is in `Formulation`.
 
     rows : how they are prepared, one of `KINDS_OF_ROWS`
-    all_constant : of min-max scaling, false elsewhere
     unit_rows : centred rows are given length 1
     n_records : of the history
     """
@@ -56,7 +55,6 @@ class StoredTransformer:
     n_columns: int
     column_names: list[str] | None
     rows: str
-    all_constant: bool
     unit_rows: bool
     mapping: str
     bandwidth: float | None
@@ -78,7 +76,6 @@ def describe(transformer: RDPTransformer) -> tuple[dict[str, Any], Arrays]:
         n_columns=int(transformer.n_features_in_),
         column_names=stored_names(transformer),
         rows=next(name for name, kind in KINDS_OF_ROWS.items() if isinstance(chosen.view, kind)),
-        all_constant=scaling is not None and bool(scaling.all_constant),
         unit_rows=isinstance(chosen.view, CentredRows) and chosen.view.unit,
         mapping=str(chosen.mapping),
         bandwidth=None if chosen.bandwidth is None else float(chosen.bandwidth),
@@ -203,5 +200,5 @@ def _rebuild_view(stored: StoredTransformer, arrays: Arrays) -> FeatureView:
         return WeightedUnitRows(arrays["scaling.weights"])
     if not (arrays["scaling.width"] > 0).all():
         raise ModelFileError("Its array 'scaling.width' must be positive.")
-    columns = MinMaxView(arrays["scaling.low"], arrays["scaling.width"], stored.all_constant)
+    columns = MinMaxView(arrays["scaling.low"], arrays["scaling.width"])
     return columns if stored.rows == "minmax" else CentredRows(columns, arrays["scaling.centre"], stored.unit_rows)

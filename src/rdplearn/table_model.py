@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn.background import read_ahead
+from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 
@@ -95,9 +96,13 @@ class TableModel:
 
         The same table gives the same batches. `skip_rows` passes over those that make up the first rows.
         """
+        n_rows = skip_rows
         for batch, matrix in read_ahead(self.encoder.encode_batches(table, skip_rows=skip_rows)):
+            n_rows += batch.num_rows
             if batch.num_rows:
-                yield batch, function(matrix)
+                with rows_so_far(n_rows):
+                    result = function(matrix)
+                yield batch, result
 
     def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
         results = [result for _, result in self.apply_batches(table, function)]

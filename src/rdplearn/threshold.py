@@ -22,7 +22,6 @@ import numpy.typing as npt
 from rdplearn.errors import RDPWarning
 
 Doubles = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 BODY = np.array([0.5, 0.6, 0.7, 0.8, 0.85])  # where anomalies are taken to be absent
 
@@ -33,7 +32,9 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
 
 
 def automatic_threshold(scores: Doubles) -> float:
-    """Tukey's upper fence, the end of a box plot's whisker: upper quartile plus 1.5 interquartile ranges.
+    """Tukey's upper fence, the end of a box plot's whisker, on a logarithmic scale.
+
+    The upper quartile plus 1.5 interquartile ranges of the logarithms.
 
     Examples
     --------
@@ -42,8 +43,8 @@ def automatic_threshold(scores: Doubles) -> float:
     >>> bool(0 < np.mean(scores > automatic_threshold(scores)) < 0.02)
     True
     """
-    lower, upper = np.quantile(scores, [0.25, 0.75])
-    return float(upper + 1.5 * (upper - lower))
+    lower, upper = np.quantile(_logs(scores), [0.25, 0.75])
+    return float(np.exp(upper + 1.5 * (upper - lower)))
 
 
 def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> float:
@@ -73,16 +74,6 @@ def continued_tail(scores: Doubles, share: float) -> float:
     survivors = -np.log(1.0 - BODY)
     slope = float(np.max(np.diff(logs) / np.diff(survivors)))
     return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
-
-
-def unseen_scores(member_scores: Doubles, seen: Bools) -> Doubles:
-    """Mean score by the members that have not seen the row; rows that all members have seen are left out.
-
-    member_scores, seen : (n_rows, n_members)
-    """
-    n_unseen = np.sum(~seen, axis=1)
-    totals = np.sum(np.where(seen, 0.0, member_scores), axis=1)
-    return totals[n_unseen > 0] / n_unseen[n_unseen > 0]
 
 
 def _logs(scores: Doubles) -> Doubles:
