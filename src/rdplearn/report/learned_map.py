@@ -62,9 +62,16 @@ def main_directions(centred: Doubles) -> Doubles:
 
 
 def learned_features(estimator: Any, matrix: Any) -> npt.NDArray[Any]:
-    """φ(x) of each row, all members side by side: (n_rows, n_features)."""
+    """φ(x) of each row, all members side by side: (n_rows, n_features).
+
+    Members of a detector that see the columns in different ways count alike, whatever the scale of their views.
+    """
     if isinstance(estimator, RDPDetector):
-        rows = estimator.view_(matrix)
-        return estimator.ensembles_[-1].represent(rows).reshape(matrix.shape[0], -1)
+        parts = []
+        for panel in estimator.panels_:
+            phi = panel.ensembles[-1].represent(panel.view(matrix), slice(None)).reshape(matrix.shape[0], -1)
+            spread = float(np.sqrt(phi.var(axis=0).mean()))
+            parts.append(phi / spread if spread > 0 else phi)
+        return np.hstack(parts)
     transformer = getattr(estimator, "transformer_", estimator)
     return np.asarray(transformer.transform(matrix))
