@@ -20,7 +20,7 @@ Chart = dict[str, Any]
 
 N_BINS = 80
 WIDE_RANGE = 20.0  # scores that differ by more than this factor are drawn on a logarithmic axis
-STEEP = 50.0  # so are counts whose highest is more than this many times the typical one
+STEEP = 100.0  # so are counts, where a few rows would vanish beside this many times as many
 LONGEST_NAME = 32
 LOST = 1e300
 LOSSES = ("novelty_loss", "distance_loss", "reconstruction_loss")
@@ -46,7 +46,7 @@ def score_bins(scores: Doubles) -> tuple[list[float], list[int]]:
 def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold: float | None) -> Chart:
     """How many rows have which score, counted in bins; the first shape is the line, the second what lies beyond it."""
     heights = np.asarray(counts, dtype=np.float64)
-    is_steep = bool(heights.max() > STEEP * max(1.0, float(np.median(heights))))
+    is_steep = bool(heights.max() >= STEEP * heights[heights > 0].min())
     drawn = np.where(heights == 0, 0.5, heights) if is_steep else heights  # a logarithm has no zero
     words = [
         f"{count:,} {'row' if count == 1 else 'rows'}<br>score {short(low)} to {short(high)}"
@@ -68,6 +68,7 @@ def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold:
         x_axis |= {"type": "log", **_log_ticks(edges[0], edges[-1])}
     y_axis: Chart = {"title": {"text": "rows"}, "rangemode": "tozero", "fixedrange": True}
     if is_steep:
+        y_axis["title"] = {"text": "rows, logarithmic"}
         y_axis |= {"type": "log", "range": [math.log10(0.7), math.log10(heights.max() * 1.4)], "dtick": 1}
     shapes = [] if threshold is None else _line_and_beyond(threshold, max(edges[-1], threshold))
     return _chart([trace], height=260, hovermode="x", xaxis=x_axis, yaxis=y_axis, shapes=shapes)

@@ -1,6 +1,6 @@
 "use strict";
 report.list_columns = [
-  { title: "Score", kind: "score", of: (row) => row.score },
+  { title: "Score", kind: "score", of: (row) => row.score, words: scoreWords },
   { title: "Row", kind: "place", of: (row) => row.row },
 ];
 report.n_listed = report.n_explained;

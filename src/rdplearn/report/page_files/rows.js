@@ -95,7 +95,7 @@ function rowElements(place) {
     const value = column.of(row);
     const isNumber = typeof value === "number";
     const cell = element("td", { class: `${column.kind} ${isNumber ? "number" : ""}` });
-    cell.append(column.shows ? column.shows(row) : value === null ? "" : own(valueWords(value)));
+    cell.append(column.shows ? column.shows(row) : value === null ? "" : own((column.words || valueWords)(value)));
     return cell;
   });
   const line = element("tr", { class: classes.join(" "), "data-row": row.row }, element("td", { class: "opener" }, opener), ...cells);

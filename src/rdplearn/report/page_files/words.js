@@ -13,6 +13,10 @@ function shortNumber(number) {
   return new Intl.NumberFormat("en", { maximumFractionDigits: Math.min(digits, 8) }).format(number);
 }
 
+function scoreWords(score) {
+  return Math.abs(score) >= 1e4 || Math.abs(score) < 1e-4 ? shortNumber(score) : score.toPrecision(4);
+}
+
 function percent(share) {
   return `${shortNumber(Number((100 * share).toPrecision(2)))}\u00a0%`;
 }
