@@ -18,7 +18,7 @@ NASTY_NAME = "<script>window.hacked=1</script>"
 NASTY_VALUES = [
     "</script><script>window.hacked=2</script>",
     "<img src=x onerror='window.hacked=3'>",
-    "\" onmouseover=\"window.hacked=4",
+    '" onmouseover="window.hacked=4',
     "'quotes' & \"more\" &lt;b&gt;",
     "naïve 🦊 emoji 👩‍🚀",
     "مرحبا بالعالم",
@@ -147,5 +147,7 @@ def complaints(chromium) -> list[str]:
 def requests(chromium) -> list[str]:
     """Addresses that the page has asked for, other than its own file and data within it."""
     messages = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
-    sent = [message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+    sent = [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]
     return [address for address in sent if not address.startswith(("file:", "data:", "blob:", "about:", "chrome:"))]

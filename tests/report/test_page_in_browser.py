@@ -208,7 +208,9 @@ def test_no_text_of_the_table_is_executed_and_all_of_it_is_shown(browse, pages):
             break
         click(browser, "#row-more")
     assert browser.execute_script("return typeof window.hacked") == "undefined"
-    assert browser.execute_script("return document.querySelectorAll('main script, main img, [onmouseover]').length") == 0
+    assert (
+        browser.execute_script("return document.querySelectorAll('main script, main img, [onmouseover]').length") == 0
+    )
     column = nasty_table().column(NASTY_NAME).to_pylist()
     images = sum(value == NASTY_VALUES[1] for value in column)
     assert cells(browser, NASTY_NAME) == [NASTY_VALUES[1]] * images

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from rdplearn.clustered_rows import ClusterAgreement, ClusteredRows, clustered_rows
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report.cluster_values import typical_of_clusters
-from rdplearn.report.gathering import SEED
+from rdplearn.report.gathering import SEED, evenly
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import cell_values, shown_columns
 from rdplearn.report.making import describe_model, describe_table, describe_training, describe_versions
 from rdplearn.report.summary import summarise_clusters
-from rdplearn.table import RowSampler, Table, open_table
+from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table_model import TableModel
 
 N_SAMPLED, N_DRAWN = 10_000, 1_500
@@ -51,8 +51,8 @@ class GatheredClusters:
         """The clusters of all rows, in the order of the table."""
         return np.concatenate(self._clusters)
 
-    def sample(self) -> Any:
-        """The sampled rows and their places."""
+    def sample(self) -> RowSample:
+        """The sampled rows."""
         return self._sampler.sample()
 
 
@@ -96,7 +96,7 @@ def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Seq
     clusters, sample = gathered.clusters(), gathered.sample()
     sizes = np.bincount(clusters, minlength=n_clusters)
     typical = typical_of_clusters(sample.rows, clusters[sample.places], n_clusters, model.encoder)
-    few = np.unique(np.linspace(0, len(sample.places) - 1, N_DRAWN).round().astype(np.int64))
+    few = evenly(np.arange(len(sample.places)), N_DRAWN)
     drawn, places = sample.rows.take(few), sample.places[few]
     with warnings.catch_warnings():
         # What is odd about the table was told when it was clustered; here the numbers of its rows would be wrong.

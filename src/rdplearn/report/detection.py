@@ -63,28 +63,31 @@ def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequen
     """The same, of rows that were gathered while they were scored for another purpose."""
     if gathered.n_rows == 0:
         raise TableError(f"There are no rows in {gathered.table.name}. Pass a table with at least one row.")
-    scores, kept = gathered.scores(), gathered.kept()
+    scores, listed = gathered.scores(), gathered.listed()
     with warnings.catch_warnings():
         # What is odd about the table was told when it was scored; here the numbers of its rows would be wrong.
         warnings.simplefilter("ignore", RDPWarning)
-        explanation = model.explain(kept.rows.slice(0, kept.n_top))
-        points = place_on_map(model.estimator, model.encoder.transform(kept.rows))
-    drivers = rank_drivers(explanation, scores[kept.places[: kept.n_top]] > -model.estimator.offset_)
+        explanation = model.explain(listed.rows.slice(0, listed.n_top))
+        points = place_on_map(model.estimator, model.encoder.transform(listed.rows))
+        sample = model.encoder.transform(gathered.sample().rows)
+    assessment = model.estimator.assess(sample, n_rows=gathered.n_rows).to_dict()
+    drivers = rank_drivers(explanation, scores[listed.places[: listed.n_top]] > -model.estimator.offset_)
     columns = shown_columns(gathered.table.column_names, ids, gathered.label, [driver["column"] for driver in drivers])
     found: dict[str, Any] = {
         "kind": "detection",
         "table": describe_table(gathered.table, gathered.n_rows),
         "scores": describe_scores(scores, -float(model.estimator.offset_)),
+        "trust": {part: assessment[part] for part in ("stability", "alarms", "n_judged")},
         "drivers": drivers[:MOST_DRIVERS],
         "ids": list(ids),
         "shown_columns": columns,
-        "n_explained": kept.n_top,
+        "n_explained": listed.n_top,
         "rows": list_rows(
-            kept.rows,
-            kept.places,
-            scores[kept.places],
+            listed.rows,
+            listed.places,
+            scores[listed.places],
             points,
-            rarity(scores)[kept.places],
+            rarity(scores)[listed.places],
             explanation,
             columns,
             model.encoder,

@@ -1,7 +1,7 @@
 """What a report keeps of a table while its rows are scored, batch by batch: all scores, and few of the rows.
 
-Kept are the rows with the highest scores, which are explained, and a uniform sample of all, which shows on the map what
-is ordinary. Memory holds these rows and 8 bytes for each row of the table.
+Kept are the rows with the highest scores, which are explained, and a uniform sample of all, by which the ranking is
+judged and some of which show on the map what is ordinary. Memory holds these rows and 8 bytes for each row of the table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn.scored_rows import Evaluation, ScoredRows
-from rdplearn.table import RowSampler, Table
+from rdplearn.table import RowSample, RowSampler, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-N_TOP, N_SAMPLED = 300, 1_500
+N_TOP, N_SAMPLED, N_ORDINARY = 300, 10_000, 1_500
 SEED = 0  # of the sample: the same table gives the same page
 
 
 @dataclass(frozen=True)
-class KeptRows:
+class ListedRows:
     """Rows of a table, where they stood in it (from 0), and how many of them, the first, have the highest scores."""
 
     rows: pa.Table
@@ -67,14 +67,18 @@ class GatheredRows:
         """The scores of all rows, in the order of the table."""
         return np.concatenate(self._scores)
 
-    def kept(self) -> KeptRows:
-        """The highest rows, the highest first, and then those of the sample that are not among them."""
+    def sample(self) -> RowSample:
+        """The sampled rows."""
+        return self._sampler.sample()
+
+    def listed(self) -> ListedRows:
+        """The highest rows, the highest first, and then some of the sample that are not among them."""
         import pyarrow as pa
 
-        sample = self._sampler.sample()
-        others = np.flatnonzero(~np.isin(sample.places, self._top_places))
+        sample = self.sample()
+        others = evenly(np.flatnonzero(~np.isin(sample.places, self._top_places)), N_ORDINARY)
         rows = pa.concat_tables([self._top, sample.rows.take(pa.array(others))])
-        return KeptRows(rows, np.concatenate([self._top_places, sample.places[others]]), len(self._top_places))
+        return ListedRows(rows, np.concatenate([self._top_places, sample.places[others]]), len(self._top_places))
 
     def _keep_highest(self, scored: ScoredRows) -> None:
         import pyarrow as pa
@@ -86,3 +90,16 @@ class GatheredRows:
         scores = np.concatenate([self._top_scores, scored.scores[highest]])
         order = np.argsort(-scores, kind="stable")[: self.n_top]
         self._top, self._top_places, self._top_scores = rows.take(pa.array(order)), places[order], scores[order]
+
+
+def evenly(numbers: Ints, most: int) -> Ints:
+    """At most so many of the numbers, at equal distances.
+
+    Examples
+    --------
+    >>> evenly(np.arange(10), 4).tolist()
+    [0, 3, 6, 9]
+    """
+    if len(numbers) <= most:
+        return numbers
+    return numbers[np.linspace(0, len(numbers) - 1, most).round().astype(np.int64)]

@@ -14,7 +14,11 @@ def of(found: Mapping[str, Any]) -> dict[str, str]:
     if found["kind"] == "clusters":
         return words | {"about_training": ABOUT_FEATURES}
     words["about_training"] = ABOUT_TRAINING
-    return words | {"about_rows": about_rows(found), "about_drivers": about_drivers(found)}
+    return words | {
+        "about_rows": about_rows(found),
+        "about_drivers": about_drivers(found),
+        "about_alarms": about_alarms(found),
+    }
 
 
 ABOUT_TRAINING = (
@@ -78,6 +82,28 @@ def about_drivers(found: Mapping[str, Any]) -> str:
     return f"What raises the scores of the {rows}, shared out by column."
 
 
+def about_alarms(found: Mapping[str, Any]) -> str:
+    """How to read the table of alarms, and what it rests on."""
+    n_judged, n_rows = found["trust"]["n_judged"], found["table"]["n_rows"]
+    judged = "" if n_judged >= n_rows else f" Judged by a random sample of {n_judged:,} rows."
+    return (
+        "By chance: so many rows would be reported if none were unusual. In brackets: where the number lies with 90 % "
+        f"certainty.{judged}"
+    )
+
+
+def reported(alarms: Mapping[str, Any]) -> str:
+    """A number of alarms, and between which numbers it lies."""
+    if alarms["fewest"] == alarms["most"]:
+        return f"{alarms['n_alarms']:,}"
+    return f"{alarms['n_alarms']:,} ({alarms['fewest']:,} to {alarms['most']:,})"
+
+
+def rounded(number: float) -> str:
+    """A number of rows that are expected."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
+
+
 def leads(n_rows: int) -> str:
     """In how many rows a column is the main reason."""
     return f"main reason in {counted(n_rows, 'row')}" if n_rows else ""
@@ -97,4 +123,12 @@ def tidy(text: str) -> str:
     return text.replace(" %", "\u00a0%")
 
 
-FILTERS = {"tidy": tidy, "counted": counted, "percent": percent, "leads": leads, "becomes": becomes}
+FILTERS = {
+    "reported": reported,
+    "rounded": rounded,
+    "tidy": tidy,
+    "counted": counted,
+    "percent": percent,
+    "leads": leads,
+    "becomes": becomes,
+}

@@ -22,6 +22,8 @@ def summarise_detection(found: Mapping[str, Any]) -> list[str]:
     drivers = found["drivers"]
     if drivers and scores["n_reported"] > 0:
         told.append(f"Over all reported rows, {_shares(drivers)}.")
+    if found["trust"]["stability"] is not None:
+        told.append(found["trust"]["stability"]["words"])
     return told
 
 

@@ -35,6 +35,10 @@ function startLine() {
     drawLineAt(nearestLine((one) => Math.abs(one.n_rows - wanted)));
   });
   line.reset.addEventListener("click", () => drawLineAt(line.models));
+  for (const button of document.querySelectorAll("button[data-line]")) {
+    const wanted = Number(button.dataset.line);
+    button.addEventListener("click", () => drawLineAt(nearestLine((one) => Math.abs(one.threshold - wanted))));
+  }
   drawn.get("scores").on("plotly_click", (event) => {
     drawLineAt(nearestLine((one) => Math.abs(one.threshold - event.points[0].x)));
   });
