@@ -8,12 +8,12 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.report.conftest import fitted, orders
 
 from rdplearn import RDPClusterer, TableModel
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report import cluster_report, detection_report, figures, page, place_on_map
 from rdplearn.report.score_line import lines_to_draw
+from tests.report.conftest import fitted, orders
 
 
 def test_findings_are_plain_values(orders_found):
@@ -128,8 +128,9 @@ def test_the_map_is_the_same_every_time(orders_model):
 
 
 def test_the_map_keeps_what_is_far_apart_apart(orders_found, orders_model):
-    from rdplearn.report.learned_map import learned_features
     from scipy.spatial.distance import pdist
+
+    from rdplearn.report.learned_map import learned_features
 
     matrix = orders_model.encoder.transform(orders())
     features = learned_features(orders_model.estimator, matrix)

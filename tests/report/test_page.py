@@ -6,9 +6,9 @@ import html
 import re
 
 import pytest
-from tests.report.conftest import NASTY_NAME, fitted, nasty_table
 
 from rdplearn.report import detection_report, figures, page, write_page
+from tests.report.conftest import NASTY_NAME, fitted, nasty_table
 
 
 def test_a_page_stands_alone(orders_found):

@@ -6,6 +6,7 @@ import base64
 import re
 
 import pytest
+
 from tests.report.conftest import NASTY_NAME, NASTY_VALUES, complaints, nasty_table, requests
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -1,7 +1,7 @@
 """What a report keeps of a table while its rows are scored, batch by batch: all scores, and few of the rows.
 
 Kept are the rows with the highest scores, which are explained, and a uniform sample of all, by which the ranking is
-judged and some of which show on the map what is ordinary. Memory holds these rows and 8 bytes for each row of the table.
+judged and some of which show on the map what is ordinary. Memory holds these rows, and 8 bytes for each row scored.
 """
 
 from __future__ import annotations

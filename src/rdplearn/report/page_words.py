@@ -124,11 +124,11 @@ def tidy(text: str) -> str:
 
 
 FILTERS = {
+    "becomes": becomes,
+    "counted": counted,
+    "leads": leads,
+    "percent": percent,
     "reported": reported,
     "rounded": rounded,
     "tidy": tidy,
-    "counted": counted,
-    "percent": percent,
-    "leads": leads,
-    "becomes": becomes,
 }
