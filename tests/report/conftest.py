@@ -118,6 +118,9 @@ def chromium(tmp_path_factory):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     opened = selenium.Chrome(options=options, service=Service(driver))
+    opened.command_executor.client_config.timeout = 600  # a busy machine is slow, not broken
+    opened.set_page_load_timeout(600)
+    opened.set_script_timeout(600)
     yield opened
     opened.quit()
 

@@ -5,6 +5,7 @@ report.list_columns = [
 ];
 report.n_listed = report.n_explained;
 report.line = report.scores.threshold;
+report.charts.map.data[0].marker.size = sizesByLine();
 drawCharts();
 startRows();
 startMap();

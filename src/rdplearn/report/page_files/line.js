@@ -12,7 +12,14 @@ function nearestLine(distance) {
   return line.lines.reduce((best, one, place) => (distance(one) < distance(line.lines[best]) ? place : best), 0);
 }
 
-function drawLineAt(place) {
+function moveLine(place) {
+  tellLine(place);
+  Plotly.relayout(drawn.get("scores"), { "shapes[0].x0": report.line, "shapes[0].x1": report.line, "shapes[1].x0": report.line });
+  Plotly.restyle(rowMap.place, { "marker.size": [sizesByLine()] });
+  showRows();
+}
+
+function tellLine(place) {
   const { threshold, n_rows: nRows } = line.lines[place];
   report.line = threshold;
   line.slider.value = place;
@@ -22,25 +29,22 @@ function drawLineAt(place) {
   const number = element("strong", { id: "line-reported", text: count(nRows, "row") });
   told.replaceChildren("A line at ", shortNumber(threshold), " reports ", number, ` of ${whole.format(report.table.n_rows)}`,
     ` (${percent(nRows / report.table.n_rows)})${place === line.models ? ", as the model has it." : "."}`);
-  Plotly.relayout(drawn.get("scores"), { "shapes[0].x0": threshold, "shapes[0].x1": threshold, "shapes[1].x0": threshold });
-  showLineOnMap();
-  showRows();
 }
 
 function startLine() {
   line.slider.max = line.lines.length - 1;
-  line.slider.addEventListener("input", () => drawLineAt(Number(line.slider.value)));
+  line.slider.addEventListener("input", () => moveLine(Number(line.slider.value)));
   line.number.addEventListener("change", () => {
     const wanted = Math.max(0, Number(line.number.value));
-    drawLineAt(nearestLine((one) => Math.abs(one.n_rows - wanted)));
+    moveLine(nearestLine((one) => Math.abs(one.n_rows - wanted)));
   });
-  line.reset.addEventListener("click", () => drawLineAt(line.models));
+  line.reset.addEventListener("click", () => moveLine(line.models));
   for (const button of document.querySelectorAll("button[data-line]")) {
     const wanted = Number(button.dataset.line);
-    button.addEventListener("click", () => drawLineAt(nearestLine((one) => Math.abs(one.threshold - wanted))));
+    button.addEventListener("click", () => moveLine(nearestLine((one) => Math.abs(one.threshold - wanted))));
   }
   drawn.get("scores").on("plotly_click", (event) => {
-    drawLineAt(nearestLine((one) => Math.abs(one.threshold - event.points[0].x)));
+    moveLine(nearestLine((one) => Math.abs(one.threshold - event.points[0].x)));
   });
-  drawLineAt(line.models);
+  tellLine(line.models);
 }

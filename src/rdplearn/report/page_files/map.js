@@ -1,9 +1,9 @@
 "use strict";
 // The map: what is selected on it is listed below; rows above the line are drawn larger.
-const rowMap = { place: null, rowOf: [] };
+const rowMap = { place: null };
 
 function placesOf(points) {
-  return points.map((point) => rowMap.rowOf[point.curveNumber][point.pointNumber]).sort((a, b) => a - b);
+  return points.map((point) => report.map_rows[point.curveNumber][point.pointNumber]).sort((a, b) => a - b);
 }
 
 function clearSelection() {
@@ -12,15 +12,12 @@ function clearSelection() {
   selectRows(null);
 }
 
-function showLineOnMap() {
-  if (!("line" in report)) return;
-  const sizes = rowMap.rowOf[0].map((place) => (report.rows[place].score > report.line ? 9 : 5));
-  Plotly.restyle(rowMap.place, { "marker.size": [sizes] });
+function sizesByLine() {
+  return report.map_rows[0].map((place) => (report.rows[place].score > report.line ? 9 : 5));
 }
 
 function startMap() {
   rowMap.place = drawn.get("map");
-  rowMap.rowOf = report.map_rows;
   rowMap.place.on("plotly_selected", (event) => {
     if (!event || !event.points.length) return;
     selectRows(placesOf(event.points), `${count(event.points.length, "row")} selected on the map`);
