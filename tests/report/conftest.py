@@ -51,7 +51,7 @@ def fitted(table: pa.Table, *, ignore: tuple[str, ...] = (), **changes: object) 
 
 @pytest.fixture(scope="session")
 def orders_model() -> TableModel:
-    return fitted(orders(), ignore=("order", "fraud"))
+    return fitted(orders(), ignore=("order", "fraud"), n_members=4, n_steps=150, contamination=0.01)
 
 
 @pytest.fixture(scope="session")
@@ -136,11 +136,19 @@ def browse(chromium):
         chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
         chromium.get_log("performance")
         chromium.get(path.as_uri())
+        wait_until(chromium, f"return location.href === '{path.as_uri()}' && document.readyState === 'complete'")
         return chromium
 
     yield open_page
     assert complaints(chromium) == []
     assert requests(chromium) == []
+
+
+def wait_until(chromium, script: str) -> None:
+    """Wait until a script answers yes; a busy machine may need its time."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(chromium, 300, poll_frequency=0.05).until(lambda browser: browser.execute_script(script))
 
 
 def complaints(chromium) -> list[str]:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.report.conftest import NASTY_NAME, NASTY_VALUES, complaints, nasty_table, requests
+from tests.report.conftest import NASTY_NAME, NASTY_VALUES, complaints, nasty_table, requests, wait_until
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -55,6 +55,7 @@ def drag_over_map(browser, shares: tuple[float, float, float, float]) -> None:
     mouse = ActionChains(browser, duration=50)
     mouse.move_to_element_with_offset(area, int(left - middle[0]), int(top - middle[1])).click_and_hold()
     mouse.move_by_offset(10, 10).move_by_offset(int(right - left) - 10, int(bottom - top) - 10).release().perform()
+    wait_until(browser, "return !document.getElementById('row-chip').hidden")
 
 
 @pytest.mark.parametrize("name", ["orders", "nasty", "calm", "one_row", "many_rows", "many_columns"])
