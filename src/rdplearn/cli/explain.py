@@ -45,7 +45,7 @@ def explain(
     """
     from rdplearn.cli.checks import load_table_model, require_columns
 
-    model = load_table_model(model_path, "RDPDetector", n_jobs)
+    model = load_table_model(model_path, ["RDPDetector"], n_jobs)
     opened = reading.open(table)
     require_columns(opened, carried=[id_column] if id_column is not None else [])
     places = wanted_rows(opened, rows, id_column) if rows else most_anomalous_rows(model, opened, n_top)
@@ -90,7 +90,8 @@ def places_of_values(table: Table, column: str, values: list[str]) -> dict[str, 
 
 def most_anomalous_rows(model: TableModel, table: Table, n_rows: int) -> list[int]:
     from rdplearn.errors import TableError
-    from rdplearn.scored_rows import ROW, TopRows, scored_rows
+    from rdplearn.result_formats import ROW
+    from rdplearn.scored_rows import TopRows, scored_rows
 
     top = TopRows(n_rows, [])
     for scored in scored_rows(model, table):
