@@ -67,5 +67,8 @@ def value_words(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | float | np.integer | np.floating):
         return number_text(float(value))
-    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(value)[: LONGEST_VALUE + 1])
+    text = str(value)
+    if len(text) <= LONGEST_VALUE and text.isprintable():
+        return text
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text[: LONGEST_VALUE + 1])
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

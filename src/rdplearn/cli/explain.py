@@ -45,7 +45,7 @@ def explain(
     """
     from rdplearn.cli.checks import load_table_model, require_columns
 
-    model = load_table_model(model_path, "RDPDetector", n_jobs)
+    model = load_table_model(model_path, ["RDPDetector"], n_jobs)
     opened = reading.open(table)
     require_columns(opened, carried=[id_column] if id_column is not None else [])
     places = wanted_rows(opened, rows, id_column) if rows else most_anomalous_rows(model, opened, n_top)
