@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measuring import RESULTS
+from benchmarks.page import machine_line
 
 PAGE = Path(__file__).parent.parent / "docs" / "sizing.md"
 ROWS = (10**6, 10**8, 10**10, 10**12)
@@ -22,7 +23,8 @@ def write() -> Path | None:
     path = RESULTS / "dask_sizing.json"
     if not path.exists():
         return None
-    points = json.loads(path.read_text())["rows"]
+    result = json.loads(path.read_text())
+    points = result["rows"]
     start, per_row = fit_points(points)
     lines = [
         "# How long, on how many workers",
@@ -42,6 +44,7 @@ def write() -> Path | None:
             f"{predicted(start, per_row, point['rows'], point['workers']):.3g} |"
             for point in points
         ),
+        machine_line(result),
         "## What to expect",
         "| rows |"
         + "".join(f" {n:,} worker(s) |" for n in WORKERS)
