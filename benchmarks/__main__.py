@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cluster, engine, page, representation, sizing_page, tables
+from benchmarks import cluster, default, engine, page, representation, sizing_page, tables
 from benchmarks.measuring import record, show
 
-ALL = {**engine.ALL, **representation.ALL, **tables.ALL, **cluster.ALL}
+ALL = {**default.ALL, **engine.ALL, **representation.ALL, **tables.ALL, **cluster.ALL}
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,6 +22,7 @@ def settings(**changes) -> BoostingSettings:
         "n_targets": 8,
         "n_rounds": 3,
         "filter_fraction": 0.1,
+        "shrinkage": 0.0,
         "bandwidth": None,
         "score_rounds": 1,
         "n_rounds_kept": 1,
@@ -70,6 +73,15 @@ def test_a_member_knows_its_typical_score_and_its_spread():
     assert [m.typical for m in member.rounds] == pytest.approx([np.median(s) for s in scores], rel=1e-4)
     logs = [np.log(s / np.median(s) + 0.01) for s in scores[-2:]]
     assert member.spread == pytest.approx(np.mean(logs, axis=0).std(), rel=1e-3)
+
+
+def test_shrinkage_is_what_dropout_does_in_expectation():
+    """With dropout p the expected loss is least at (1 - p) η; so is the loss of shrunk targets, without the noise."""
+    long = {"n_steps": 3000, "learning_rate": 0.3}
+    shrunk = run(ROWS, settings(n_rounds=1, shrinkage=0.3, training=replace(settings().training, **long)))
+    dropped = run(ROWS, settings(n_rounds=1, training=replace(settings().training, **long, dropout=0.3)))
+    phi = [member.rounds[-1].representation(ROWS) for member in (shrunk, dropped)]
+    assert np.mean((phi[0] - phi[1]) ** 2) < 0.05 * np.mean(phi[1] ** 2)
 
 
 def test_rows_drawn_twice_count_twice():

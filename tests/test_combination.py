@@ -36,9 +36,3 @@ def test_the_scale_of_a_member_does_not_matter(spreads, factor):
 def test_weights_add_up_to_one_and_no_spread_is_no_reason_to_divide_by_zero():
     assert geometric_mean([0.0, 1.0, 2.0]).weights.sum() == pytest.approx(1.0)
     assert np.isfinite(relative_logs(np.float32([0.0]), 0.0)).all()
-
-
-def test_a_row_is_judged_only_by_members_that_have_not_seen_it():
-    seen = np.array([[True, False], [False, False], [True, True]])
-    assert mean_of(2).over_unseen(SCORES, seen).tolist() == [3.0, 6.0]
-    assert geometric_mean([1.0, 1.0]).over_unseen(np.log(SCORES), seen) == pytest.approx([3.0, np.sqrt(35.0)])

@@ -23,9 +23,10 @@ from sklearn.preprocessing import StandardScaler
 
 import rdplearn
 from rdplearn import ModelFileError, RDPDetector, TableEncoder, TableModel
+from rdplearn.detector import PAPER
 from tests.conftest import SMALL, planted_table
 
-TINY = {"n_members": 2, "n_components": 4, "n_rounds": 2, "n_steps": 20, "max_samples": 50, "random_state": 0}
+TINY = {**PAPER, "n_members": 2, "n_components": 4, "n_rounds": 2, "n_steps": 20, "max_samples": 50, "random_state": 0}
 MIXED = pa.table(
     {
         "age": [31.0, None, 57.0, 44.0] * 20,
@@ -118,7 +119,7 @@ def test_how_to_run_is_not_stored(tmp_path: Path, table):
 
 @pytest.mark.parametrize("mapping", [StandardScaler(), lambda rows: rows])
 def test_code_is_not_stored(mapping, tmp_path: Path, table):
-    detector = RDPDetector(**{**SMALL, "n_components": 6}, mapping=mapping).fit(table)
+    detector = RDPDetector(**{**SMALL, "n_components": 6, "mapping": mapping}).fit(table)
     with pytest.raises(ValueError, match="a model file holds no code"):
         rdplearn.save(detector, tmp_path / "model")
     assert not any(tmp_path.iterdir())

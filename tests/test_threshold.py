@@ -22,11 +22,12 @@ def test_a_share_of_rows_lies_above_its_threshold():
     assert np.mean(scores > share_threshold(scores, 0.03)) == pytest.approx(0.03)
 
 
-def test_the_automatic_threshold_is_the_end_of_the_whisker():
+@pytest.mark.parametrize("on_logs", [False, True])
+def test_the_automatic_threshold_is_the_end_of_the_whisker(on_logs):
     scores = np.concatenate([RNG.normal(10, 1, size=1000), [30.0, 40.0]])
-    assert np.sum(scores > automatic_threshold(scores)) in range(2, 14)
-    assert automatic_threshold(np.full(5, 2.0)) == pytest.approx(2.0)
-    assert automatic_threshold(np.zeros(5)) == pytest.approx(0.0)
+    assert np.sum(scores > automatic_threshold(scores, on_logs=on_logs)) in range(2, 14)
+    assert automatic_threshold(np.full(5, 2.0), on_logs=on_logs) == pytest.approx(2.0)
+    assert automatic_threshold(np.zeros(5), on_logs=on_logs) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])

@@ -42,6 +42,7 @@ class BoostingSettings:
     n_targets: int
     n_rounds: int
     filter_fraction: float
+    shrinkage: float
     bandwidth: float | None
     score_rounds: int
     n_rounds_kept: int
@@ -90,7 +91,8 @@ def boost(
         mapping = draw_mapping(kind, rows, kept, settings.n_targets, rng, settings.bandwidth)
         targets = mapping(rows)
         check_targets(targets, settings)
-        trained, records = train_in_span(span, rows, targets, kept, settings, rng, lambda n: watch.advance(number, n))
+        aims = targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * targets
+        trained, records = train_in_span(span, rows, aims, kept, settings, rng, lambda n: watch.advance(number, n))
         judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
         scores = score(judge, rows, targets)
         judge = replace(judge, typical=float(np.median(scores[draws])))

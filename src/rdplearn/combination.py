@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
-Bools = npt.NDArray[np.bool_]
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
@@ -47,13 +46,6 @@ class Combination:
         """One score from those of all members. scaled : (n_rows, n_members), on the scale."""
         # no product: BLAS would give the same row other last bits among other rows
         return self.from_scale(np.add.reduce(scaled * self.weights, axis=1))
-
-    def over_unseen(self, scaled: npt.NDArray[np.floating], seen: Bools) -> Doubles:
-        """Scores by those members that have not seen the row; rows that all have seen are left out."""
-        weights = np.where(seen, 0.0, self.weights)
-        judged = weights.sum(axis=1) > 0
-        weights = weights[judged]
-        return self.from_scale(np.sum(weights * scaled[judged], axis=1) / weights.sum(axis=1))
 
 
 def mean_of(n_members: int) -> Combination:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn.attribution import attribute
 from rdplearn.boosting import BoostingSettings
 from rdplearn.combination import geometric_mean, mean_of
 from rdplearn.errors import RDPWarning
+from rdplearn.explanation import Explanation, column_groups, grouped_values, typical_ranges
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
 from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
@@ -26,10 +29,15 @@ from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import Panel, scaled_member_scores, score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
 from rdplearn.training import ENGINES, Filling, choose_engine, filling_of
+from rdplearn.trust import Assessment, assess
+from rdplearn.typical_rows import learn_typical_rows, rows_to_sample
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+# How members of the default take turns: see docs/default.md.
+VIEWS = ("robust", "rank", "robust", "robust+rank", "rank+surprise")
+MAPPINGS = ("few", "few", "leaky", "leaky", "leaky")
 PAPER: dict[str, Any] = {
     "n_members": 30,
     "n_components": 50,
@@ -47,12 +55,13 @@ PAPER: dict[str, Any] = {
     "momentum": 0.9,
     "max_grad_norm": 0.1,
     "dropout": 0.1,
+    "shrinkage": 0.0,
     "max_samples": 10_000,
     "bootstrap": True,
     "combination": "mean",
 }
-THRESHOLD_ROWS = 100_000  # a share of a larger table is taken from a sample of this size
-CALIBRATION_ROWS, HELD_BACK_GROUPS = 10_000, 5
+QUARTILE_ROWS, SHARE_ROWS = 2_000, 100_000  # a threshold of a larger table is taken from a sample of this size
+CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
 class RDPDetector(OutlierMixin, BaseEstimator):
@@ -61,67 +70,72 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so
     that φ's inner products predict those of η (:math:`L_{rdp}`, equation 2) and φ itself predicts η
     (:math:`L_{aux}^{ad}`, equation 4). What is frequent is learned well; a row on which φ and η still disagree is
-    unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged. The defaults are the
-    paper's [1]_.
+    unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged.
+
+    The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: few members that see the
+    columns differently, and short training. `RDPDetector.paper` makes the detector of the paper [1]_.
 
     Parameters
     ----------
-    n_members : int, default=30
+    n_members : int, default=5
         Size of the ensemble.
     n_components : int, default=50
         Numbers in φ(x), the paper's M.
     n_targets : int, default=None
         Numbers in η(x), the paper's K. By default as many as `n_components`, which the novelty loss requires.
-    views : str or list of str, default="minmax"
+    views : str or list of str, default=("robust", "rank", "robust", "robust+rank", "rank+surprise")
         How members see the columns: "minmax" scales them to [0, 1] by their range at fit, "robust" by their median and
         the middle nine tenths, "rank" by ranks, "surprise" by how rare a value is, "unchanged" takes them as they are;
         "robust+rank" is both side by side. With a list, members take turns. See `rdplearn.curves`.
     mapping : {"leaky", "linear", "sparse", "fourier", "identity", "few"}, transformer, callable, or list of these, \
-            default="leaky"
+            default=("few", "few", "leaky", "leaky", "leaky")
         The random mapping η; see `rdplearn.random_mapping`. A scikit-learn transformer is cloned, seeded and fitted on
         each member's rows; a callable takes rows to targets and must always give the same answer. With a list, members
         take turns.
     bandwidth : float, default=None
         Of ``mapping="fourier"``, on the scaled columns. By default the median distance between rows.
-    distance_weight : float, default=1.0
-        Weight of the distance prediction loss; 0 turns it off.
+    distance_weight : float, default=0.0
+        Weight of the distance prediction loss, 1 in the paper; 0 turns it off. See `docs/default.md` for why.
     novelty_weight : float, default=1.0
         Weight of the novelty loss; 0 turns it off, and rows are scored by their distance to subsamples of the kept rows
         in φ's space. Novelty alone, with ``n_rounds=1``, is random network distillation (RND).
     inner_product : {"l1", "plain"}, default="l1"
         Whether vectors are divided by their L1 norm before their inner products are compared, as the authors' code
         does, or not, as equation 2 says.
-    n_rounds : int, default=8
+    n_rounds : int, default=4
         Rounds of boosting; 1 is no boosting.
-    filter_fraction : float in [0, 0.5), default=0.05
+    filter_fraction : float in [0, 0.5), default=0.1
         Share of the kept rows dropped after each round.
-    score_rounds : int, default=1
+    score_rounds : int, default=3
         A row's score is the mean over the members of this many last rounds, or of all if there are fewer. One, as in
         the paper, is the fastest; two or three give a steadier ranking.
-    n_steps : int, default=6000
+    n_steps : int, default=60
         Steps of gradient descent in each round.
-    batch_size : int, default=192
+    batch_size : int, default=128
         Rows in each step.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=1.0
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
-    dropout : float in [0, 1), default=0.1
-        Share of φ's outputs set to zero while training.
-    max_samples : int or float, default=10_000
+    dropout : float in [0, 1), default=0.0
+        Share of φ's outputs set to zero while training, 0.1 in the paper.
+    shrinkage : float in [0, 1), default=0.1
+        φ is trained to predict this much less than η. That is what dropout of this share does to the novelty loss in
+        expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
+    max_samples : int or float, default=2048
         Rows that each member draws: a number, or a share of the table in (0, 1].
-    bootstrap : bool, default=True
+    bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
-    combination : {"mean", "geometric"}, default="mean"
+    combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
         member gives a row. Members that take turns need the latter. See `rdplearn.combination`.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the logarithms of
-        the anomaly scores (upper quartile plus 1.5 interquartile ranges). Tables of more than 100,000 rows are judged
-        by a random sample of that size.
+        Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
+        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
+        large tables a random sample is judged: 2,000 rows for the box plot, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
-        Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on up
-        to 10,000 rows, a fifth of which is held back from each member; see `rdplearn.threshold`.
+        Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
+        fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn.threshold`.
     engine : {"auto", "numba", "numpy"}, default="auto"
         Compiled kernels or plain NumPy, with the same result up to rounding; by default whichever is done first.
     keep_rounds : bool, default=False
@@ -146,6 +160,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         `keep_rounds`.
     combination_ : Combination
         How members' scores become one.
+    typical_rows_ : TypicalRows
+        Typical rows that `explain` holds others against.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, when the table had names
 
@@ -165,7 +181,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> table = rng.normal(size=(500, 5))
     >>> table[7] = 6.0
-    >>> detector = RDPDetector(n_members=3, n_rounds=2, n_steps=200, random_state=0).fit(table)
+    >>> detector = RDPDetector(random_state=0).fit(table)
     >>> int(np.argmin(detector.score_samples(table)))
     7
     >>> detector.predict(table[7:8])
@@ -191,6 +207,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "dropout": [Interval(Real, 0, 1, closed="left")],
+        "shrinkage": [Interval(Real, 0, 1, closed="left")],
         "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right")],
         "bootstrap": ["boolean"],
         "combination": [StrOptions({"mean", "geometric"})],
@@ -206,27 +223,28 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_members: int = 30,
+        n_members: int = 5,
         n_components: int = 50,
         n_targets: int | None = None,
-        views: str | Sequence[str] = "minmax",
-        mapping: Any = "leaky",
+        views: str | Sequence[str] = VIEWS,
+        mapping: Any = MAPPINGS,
         bandwidth: float | None = None,
-        distance_weight: float = 1.0,
+        distance_weight: float = 0.0,
         novelty_weight: float = 1.0,
         inner_product: Literal["l1", "plain"] = "l1",
-        n_rounds: int = 8,
-        filter_fraction: float = 0.05,
-        score_rounds: int = 1,
-        n_steps: int = 6000,
-        batch_size: int = 192,
-        learning_rate: float = 0.1,
+        n_rounds: int = 4,
+        filter_fraction: float = 0.1,
+        score_rounds: int = 3,
+        n_steps: int = 60,
+        batch_size: int = 128,
+        learning_rate: float = 1.0,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
-        dropout: float = 0.1,
-        max_samples: float = 10_000,
-        bootstrap: bool = True,
-        combination: Literal["mean", "geometric"] = "mean",
+        dropout: float = 0.0,
+        shrinkage: float = 0.1,
+        max_samples: float = 2048,
+        bootstrap: bool = False,
+        combination: Literal["mean", "geometric"] = "geometric",
         contamination: float | Literal["auto"] = "auto",
         false_alarm_rate: float | None = None,
         engine: Literal["auto", "numba", "numpy"] = "auto",
@@ -253,6 +271,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.momentum = momentum
         self.max_grad_norm = max_grad_norm
         self.dropout = dropout
+        self.shrinkage = shrinkage
         self.max_samples = max_samples
         self.bootstrap = bootstrap
         self.combination = combination
@@ -299,7 +318,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         settings = self._boosting_settings(filling_of(matrix))
         self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
         judged = self._rows_to_judge(sampling, seed)
-        self.offset_ = -self._choose_threshold(judged, self._scaled_member_scores(matrix[judged]), plans)
+        self.offset_ = -self._choose_threshold(self._anomaly_scores(matrix[judged]))
+        sample = matrix[rows_to_sample(matrix.shape[0], seed)]
+        self.typical_rows_ = learn_typical_rows(sample, self._anomaly_scores, seed)
         return self
 
     @for_partitions
@@ -309,7 +330,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
         (and over the last `score_rounds` rounds).
         """
-        return -score_rows(self._new_rows(X), self._scoring_panels(), self.combination_, self.n_jobs)
+        return -self._anomaly_scores(self._new_rows(X))
 
     @for_partitions
     def decision_function(self, X: Any) -> Doubles:
@@ -325,7 +346,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def member_scores(self, X: Any) -> Doubles:
         """`score_samples` by each member alone. Shape (n_rows, n_members)."""
         matrix = self._new_rows(X)
-        return -self.combination_.from_scale(self._scaled_member_scores(matrix))
+        scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+        return -self.combination_.from_scale(scaled)
 
     def round_scores(self, X: Any) -> Doubles:
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `keep_rounds`."""
@@ -340,11 +362,86 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_kept)]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
+    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
+        """Which columns made each row as anomalous as it is; see `rdplearn.attribution`.
+
+        Costs less than scoring a row for each column. Contributions depend on the row and the fitted detector alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        groups : mapping from names to places of columns, optional
+            Columns that are explained as one, such as those of a one-hot encoding; each column in one group. A
+            `TableModel` does this by itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[7, 3] = 9.0
+        >>> detector = RDPDetector(n_members=3, n_rounds=2, n_steps=200, random_state=0).fit(table)
+        >>> explanation = detector.explain(table[7:8])
+        >>> explanation.columns_of(0)[0]["column"]
+        'x3'
+        >>> left = explanation.contributions.sum(axis=1) - (explanation.anomaly_scores - explanation.baseline)
+        >>> bool(np.abs(left).max() < 1e-9)
+        True
+        """
+        matrix = self._new_rows(X)
+        names, group_of_column = column_groups(groups, self._column_names())
+        scores = self._anomaly_scores(matrix)
+        contributions = attribute(matrix, scores, self.typical_rows_, group_of_column, self._anomaly_scores)
+        if groups is not None and sp.issparse(contributions):
+            contributions = contributions.toarray()  # groups are few
+        return Explanation(
+            column_names=names,
+            contributions=contributions,
+            anomaly_scores=scores,
+            baseline=self.typical_rows_.score,
+            values=grouped_values(matrix, group_of_column),
+            typical=typical_ranges(self.typical_rows_, group_of_column),
+        )
+
+    def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:
+        """How far to trust the ranking, and the alarms at several false-alarm rates, without labels.
+
+        A table of more than 100,000 rows is judged by a random sample of that size; see `rdplearn.trust`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        n_rows : int, optional
+            Rows of the table, if `X` is but a random sample of it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[:10] *= 5
+        >>> assessment = RDPDetector(n_members=8, n_rounds=2, n_steps=200, random_state=0).fit(table).assess(table)
+        >>> 0 <= assessment.stability.figure <= 1
+        True
+        >>> [alarms.false_alarm_rate for alarms in assessment.alarms]
+        [0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+        """
+        matrix = self._new_rows(X)
+        n_here = matrix.shape[0]
+        if n_here > SHARE_ROWS:
+            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
+        scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here)
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{column}" for column in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+
     def _scoring_panels(self) -> list[Panel]:
         return [panel.last_rounds(self.score_rounds) for panel in self.panels_]
 
-    def _scaled_member_scores(self, matrix: Matrix) -> npt.NDArray[np.floating]:
-        return scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+    def _anomaly_scores(self, matrix: Matrix) -> Doubles:
+        return score_rows(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
 
     def _new_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
@@ -392,11 +489,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 f"{self.filter_fraction}, which leaves {n_left:.1f} of {n_draws} after {self.n_rounds - 1} rounds: "
                 "pass a smaller fraction, fewer rounds or a larger max_samples."
             )
-        if self.false_alarm_rate is None:
-            return Sampling(n_rows, n_draws, self.bootstrap, held_back=[]), seed
-        order = np.random.default_rng(seed).permutation(n_rows)[:CALIBRATION_ROWS]
-        groups = [np.sort(order[start::HELD_BACK_GROUPS]) for start in range(HELD_BACK_GROUPS)]
-        return Sampling(n_rows, n_draws, self.bootstrap, held_back=groups), seed
+        n_held_back = 0
+        if self.false_alarm_rate is not None:
+            n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
+        held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
+        return Sampling(n_rows, n_draws, self.bootstrap, held_back), seed
 
     def _plan_parts(self) -> list[Part]:
         """How each member sees the columns, and its kind of mapping: members take turns."""
@@ -434,20 +531,17 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def _rows_to_judge(self, sampling: Sampling, seed: int) -> Ints:
         """The rows whose scores decide on the threshold, ascending."""
         if self.false_alarm_rate is not None:
-            return np.sort(np.concatenate(sampling.held_back))
-        if sampling.n_rows <= THRESHOLD_ROWS:
-            return np.arange(sampling.n_rows)
-        return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, THRESHOLD_ROWS, replace=False))
+            return sampling.held_back
+        n_judged = min(sampling.n_rows, QUARTILE_ROWS if self.contamination == "auto" else SHARE_ROWS)
+        return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, n_judged, replace=False))
 
-    def _choose_threshold(self, judged: Ints, scaled: npt.NDArray[np.floating], plans: list[Plan]) -> float:
-        """The anomaly score above which `predict` reports a row. scaled : scores of the judged rows by every member."""
+    def _choose_threshold(self, scores: Doubles) -> float:
+        """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
         if self.false_alarm_rate is not None:
-            seen = np.stack([np.isin(judged, plan.rows) for plan in plans], axis=1)
-            return false_alarm_threshold(self.combination_.over_unseen(scaled, seen), self.false_alarm_rate)
-        scores = self.combination_.over_members(scaled)
-        return (
-            automatic_threshold(scores) if self.contamination == "auto" else share_threshold(scores, self.contamination)
-        )
+            return false_alarm_threshold(scores, self.false_alarm_rate)
+        if self.contamination == "auto":
+            return automatic_threshold(scores, on_logs=self.combination_.geometric)
+        return share_threshold(scores, self.contamination)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -473,6 +567,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             n_targets=self.n_targets or self.n_components,
             n_rounds=self.n_rounds,
             filter_fraction=self.filter_fraction,
+            shrinkage=self.shrinkage,
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),

@@ -36,22 +36,26 @@ class View:
         return side_by_side([part(block) for part in self.parts])
 
 
-class SharedRows:
-    """Rows of a table as members see them; of a small table, every part of a view looks at all rows, and only once."""
+class SeenRows:
+    """A block of rows as views show it; what several views have in common is looked at once."""
 
-    def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
-        self.is_small = matrix.shape[0] * matrix.shape[1] <= FEW_CELLS
+    def __init__(self, block: Matrix) -> None:
+        self.block = block
         self._seen: dict[int, Rows] = {}
 
-    def through(self, view: View, rows: npt.NDArray[np.int64]) -> Rows:
-        """Some rows through a view."""
-        if not self.is_small:
-            return view(self.matrix[rows])
+    def through(self, view: View) -> Rows:
+        """All rows through a view."""
         for part in view.parts:
             if id(part) not in self._seen:
-                self._seen[id(part)] = part(self.matrix)
-        return side_by_side([self._seen[id(part)][rows] for part in view.parts])
+                self._seen[id(part)] = part(self.block)
+        return side_by_side([self._seen[id(part)] for part in view.parts])
+
+
+def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows) -> Rows:
+    """Some rows of a table through a view; of a small table, all rows are looked at for all members together."""
+    if matrix.shape[0] * matrix.shape[1] > FEW_CELLS:
+        return view(matrix[rows])
+    return whole.through(view)[rows]
 
 
 def side_by_side(seen: list[Rows]) -> Rows:

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
-from rdplearn.member_views import SharedRows, View
+from rdplearn.member_views import SeenRows, View, rows_through
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
@@ -27,25 +27,24 @@ class Sampling:
     """Which rows of the table a member trains on: drawn uniformly.
 
     bootstrap : with replacement; otherwise no row twice, and all rows if there are no more
-    held_back : groups of rows; member m sees none of group m modulo their number
+    held_back : rows that no member sees
     """
 
     n_rows: int
     n_draws: int
     bootstrap: bool
-    held_back: list[Ints]
+    held_back: Ints
 
-    def draw(self, member: int, rng: np.random.Generator) -> Ints:
+    def draw(self, rng: np.random.Generator) -> Ints:
         """Draw a member's rows."""
-        unseen = self.held_back[member % len(self.held_back)] if self.held_back else np.empty(0, dtype=np.int64)
         if not self.bootstrap:
-            n_draws = min(self.n_draws + len(unseen), self.n_rows)
+            n_draws = min(self.n_draws + len(self.held_back), self.n_rows)
             draws = rng.choice(self.n_rows, size=n_draws, replace=False)
-            return draws[~np.isin(draws, unseen)][: self.n_draws]
+            return draws[~np.isin(draws, self.held_back)][: self.n_draws]
         draws = np.empty(0, dtype=np.int64)
         while len(draws) < self.n_draws:
             more = rng.integers(self.n_rows, size=self.n_draws)
-            draws = np.concatenate([draws, more[~np.isin(more, unseen)]])
+            draws = np.concatenate([draws, more[~np.isin(more, self.held_back)]])
         return draws[: self.n_draws]
 
 
@@ -90,7 +89,7 @@ def plan_members(parts: list[Part], sampling: Sampling, seed: int) -> list[Plan]
     seeds = np.random.SeedSequence(seed).spawn(len(parts))
     for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
         drawing, training = member_seed.spawn(2)
-        rows, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
+        rows, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
         plans.append(Plan(number, part, rows, draws, training))
     return plans
 
@@ -105,11 +104,12 @@ def train_members(
     verbose: bool,
 ) -> TrainedMembers:
     """Train every member on its own rows of the table; only these are ever scaled or copied."""
-    shared = SharedRows(matrix)
+    whole = SeenRows(matrix)
 
     def tasks(watch: Watch) -> Iterator[object]:
         for plan in plans:
-            yield delayed(train_member)(shared.through(views[plan.part.view], plan.rows), plan, settings, watch)
+            rows = rows_through(views[plan.part.view], matrix, plan.rows, whole)
+            yield delayed(train_member)(rows, plan, settings, watch)
 
     with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
         members = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch))

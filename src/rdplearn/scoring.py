@@ -25,6 +25,7 @@ from joblib import Parallel, delayed
 from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.member_views import SeenRows, View
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
 from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
@@ -117,9 +118,9 @@ class Ensemble:
             return eta.reshape(rows.shape[0], -1, self.n_components)
         return np.stack([mapping(rows) for mapping in self.mappings[some]], axis=1)
 
-    def scorer(self, n_rows: int) -> Callable[[Rows], Floats]:
-        """Give the function that scores a block by every member: compiled if so many rows are worth it."""
-        if not isinstance(self.mappings, Projection) or n_rows * self.bias.size < NUMBERS_WORTH_COMPILING:
+    def scorer(self, n_numbers: float) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block by every member: compiled if so many numbers of φ are worth it."""
+        if not isinstance(self.mappings, Projection) or n_numbers < NUMBERS_WORTH_COMPILING:
             return self.member_scores
         slope = SLOPES.get(self.mappings.activation)
         return self.member_scores if slope is None else partial(self.member_scores, target_slope=slope)
@@ -167,7 +168,7 @@ class Panel:
     """
 
     members: Ints
-    view: Callable[[Matrix], Rows]
+    view: View
     ensembles: list[Ensemble]
 
     def last_rounds(self, n_rounds: int) -> Panel:
@@ -178,9 +179,9 @@ class Panel:
         """The same members with a single round."""
         return replace(self, ensembles=[self.ensembles[number]])
 
-    def scorer(self, n_rows: int, combination: Combination) -> Callable[[Rows], Floats]:
+    def scorer(self, n_numbers: float, combination: Combination) -> Callable[[Rows], Floats]:
         """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
-        scorers = [ensemble.scorer(n_rows) for ensemble in self.ensembles]
+        scorers = [ensemble.scorer(n_numbers) for ensemble in self.ensembles]
 
         def score_block(rows: Rows) -> Floats:
             rounds = zip(scorers, self.ensembles, strict=True)
@@ -235,13 +236,15 @@ def scaled_member_scores(
     Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
     """
     n_rows = max(matrix.shape[0], _rows_so_far.get())
-    scorers = [panel.scorer(n_rows, combination) for panel in panels]
+    n_numbers = n_rows * sum(ensemble.bias.size for panel in panels for ensemble in panel.ensembles)
+    scorers = [panel.scorer(n_numbers, combination) for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
+        seen = SeenRows(matrix[stretch])
         for panel, score in zip(panels, scorers, strict=True):
             of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
-            scores[:, panel.members] = in_steady_blocks(panel.view(matrix[stretch]), score, of_panel)
+            scores[:, panel.members] = in_steady_blocks(seen.through(panel.view), score, of_panel)
         return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.

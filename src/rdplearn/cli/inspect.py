@@ -58,12 +58,17 @@ def facts_of_model(path: str) -> dict[str, Any]:
         "estimator": type(estimator).__name__,
         "n_features": int(estimator.n_features_in_),
         **answers_of(estimator),
-        "parameters": estimator.get_params(),
+        "parameters": plain_parameters(estimator),
         "training": training_summary(estimator),
     }
     if isinstance(model, TableModel):
         facts |= {"n_rows": model.encoder.n_rows_, "columns": model.encoder.describe()}
     return facts
+
+
+def plain_parameters(estimator: Any) -> dict[str, Any]:
+    """The parameters; those of a clusterer's transformer under ``transformer__``, as scikit-learn has it."""
+    return {name: value for name, value in estimator.get_params().items() if not hasattr(value, "get_params")}
 
 
 def answers_of(estimator: Any) -> dict[str, Any]:
