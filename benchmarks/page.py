@@ -22,6 +22,9 @@ TITLES = {
     "representation_memory": "Features, the paper's setting on 18,846 x 130,107 sparse rows: peak memory",
     "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
     "explanation": "Explaining 1,000 rows, against scoring 1,000 rows for each column (seconds of one processor)",
+    "dask_scoring": "Scoring a Parquet dataset on Dask, 10 columns, 30 members: rows per second",
+    "dask_fitting": "Fitting 30 members on Dask",
+    "dask_memory": "On Dask with two workers: most memory of any process",
     "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
 }
 

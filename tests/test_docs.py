@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/detector.md", "docs/representation.md", "docs/explanations.md"]
+PAGES = [
+    "README.md",
+    "docs/detector.md",
+    "docs/representation.md",
+    "docs/explanations.md",
+    "docs/distributed.md",
+]
 
 
 def code_blocks(page: str) -> list[str]:
