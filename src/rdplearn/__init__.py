@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rdplearn.errors import RDPWarning as RDPWarning
     from rdplearn.errors import TableError as TableError
     from rdplearn.frame_scores import detect as detect
+    from rdplearn.report import write_report as write_report
     from rdplearn.storage import load as load
     from rdplearn.storage import save as save
     from rdplearn.table import TableEncoder as TableEncoder
@@ -33,6 +34,7 @@ _HOME = {
     "detect": "rdplearn.frame_scores",
     "load": "rdplearn.storage",
     "save": "rdplearn.storage",
+    "write_report": "rdplearn.report",
 }
 __all__ = [
     "ModelFileError",
@@ -46,6 +48,7 @@ __all__ = [
     "detect",
     "load",
     "save",
+    "write_report",
 ]
 
 
