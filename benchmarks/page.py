@@ -21,6 +21,8 @@ TITLES = {
     "against dense PyTorch with one thread",
     "representation_memory": "Features, the paper's setting on 18,846 x 130,107 sparse rows: peak memory",
     "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
+    "report": "The report of a Parquet file of 100,000 x 30, against scoring it and placing rows on the map (one "
+    "thread, seconds of the processor), and the weight of the page",
     "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/detector.md", "docs/representation.md"]
+PAGES = ["README.md", "docs/detector.md", "docs/representation.md", "docs/report.md"]
 
 
 def code_blocks(page: str) -> list[str]:
@@ -16,7 +16,8 @@ def code_blocks(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_of_a_page_runs(page):
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some of it writes files
     blocks = code_blocks(page)
     assert blocks
     names: dict[str, object] = {}
