@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cluster, default, engine, explanations, page, representation, sizing_page, tables
+from benchmarks import cluster, default, engine, explanations, page, report, representation, sizing_page, tables
 from benchmarks.measuring import record, show
 
 ALL = {
@@ -13,6 +13,7 @@ ALL = {
     **representation.ALL,
     **tables.ALL,
     **explanations.ALL,
+    **report.ALL,
     **cluster.ALL,
 }
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}

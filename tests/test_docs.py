@@ -14,6 +14,7 @@ PAGES = [
     "docs/representation.md",
     "docs/explanations.md",
     "docs/distributed.md",
+    "docs/report.md",
 ]
 
 
@@ -22,7 +23,8 @@ def code_blocks(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_of_a_page_runs(page):
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some of it writes files
     blocks = code_blocks(page)
     assert blocks
     names: dict[str, object] = {}
