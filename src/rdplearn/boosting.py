@@ -15,10 +15,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn.callbacks import Records, wants_to_stop
+from rdplearn.drawn_phi import draw_phi
+from rdplearn.fit_folder import FitFolder
+from rdplearn.problem import Phi, Problem
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Mapping, Rows, draw_mapping
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn.representation import Representation, TrainingSettings
 from rdplearn.row_space import RowSpace, row_space
+from rdplearn.saved_member import load_member, save_member
 from rdplearn.scoring import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
@@ -26,6 +31,7 @@ from rdplearn.scoring import (
     nearest_subsample_scores,
     novelty_scores,
 )
+from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 from rdplearn.training import EngineName, train
 
 Floats = npt.NDArray[np.float32]
@@ -34,7 +40,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BoostingSettings:
-    """How a member comes about, under the estimator's own parameter names."""
+    """How a member comes about, under the estimator's own parameter names.
+
+    folder : where members are saved after every so many rounds, and continued from
+    """
 
     training: TrainingSettings
     n_components: int
@@ -45,6 +54,10 @@ class BoostingSettings:
     bandwidth: float | None
     keep_rounds: bool
     engine: EngineName
+    torch: TorchSettings = NOTHING_WANTED
+    callbacks: tuple[Any, ...] = ()
+    record_every: int | None = None
+    folder: FitFolder | None = None
 
 
 @dataclass
@@ -76,21 +89,106 @@ def boost(
     rows : (n_rows, n_columns), each row once
     draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
     """
-    span = row_space(rows) if not sp.issparse(rows) and rows.shape[0] < rows.shape[1] else None
-    member = BoostedMember(number)
-    kept = draws
-    for number_of_round, seed in enumerate(seeds.spawn(settings.n_rounds)):
-        rng = np.random.default_rng(seed)
-        mapping = draw_mapping(settings.mapping, rows, kept, settings.n_targets, rng, settings.bandwidth)
-        targets = mapping(rows)
+    boosting = Boosting(number, rows, draws, settings, seeds, watch)
+    while boosting.n_rounds_done < settings.n_rounds:
+        problem = boosting.begin_round()
+        records = train(problem, settings.training, settings.engine, boosting.report, settings.record_every)
+        boosting.end_round(problem, records)
+    return boosting.member
+
+
+class Boosting:
+    """A member on its way through the rounds: each is begun, trained elsewhere, and ended."""
+
+    def __init__(
+        self,
+        number: int,
+        rows: Rows,
+        draws: Ints,
+        settings: BoostingSettings,
+        seeds: np.random.SeedSequence,
+        watch: Watch,
+    ) -> None:
+        self.member = BoostedMember(number)
+        self.rows, self.kept, self.settings, self.watch = rows, draws, settings, watch
+        self.seeds = seeds.spawn(settings.n_rounds)
+        self.n_rounds_done = 0
+        self.kept_before: list[Ints] = []  # what each of the member's rounds was trained on
+        self.span = row_space(rows) if may_rotate(settings, rows) else None
+        if settings.folder is not None:
+            self.go_on_from(settings.folder)
+
+    def begin_round(self) -> Problem:
+        """Draw a random mapping and a representation to be trained."""
+        settings, rows = self.settings, self.rows
+        self.rng = np.random.default_rng(self.seeds[self.n_rounds_done])
+        self.mapping = self.draw_mapping(self.kept, self.rng)
+        targets = self.mapping(rows)
         check_targets(targets, settings)
-        trained, records = train_in_span(span, rows, targets, kept, settings, rng, lambda n: watch.advance(number, n))
-        judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
-        kept, cut = drop_highest(kept, score(judge, rows, targets)[kept], settings.filter_fraction)
-        member.rounds = [*member.rounds, judge] if settings.keep_rounds else [judge]
-        labels = {"member": number, "round": number_of_round, "n_kept": len(kept), "cut": cut}
-        member.history += [{**labels, **record} for record in records]
-    return member
+        self.start = draw_phi(rows, settings.n_components, settings.torch, self.rng)
+        problem = Problem(rows, targets, self.kept, self.start, int(self.rng.integers(2**63)))
+        return problem if self.span is None else enter(self.span, problem)
+
+    def report(self, records: Records) -> bool:
+        """Tell progress and callbacks what was done; returns whether this round's training should end."""
+        before, now = int(records[-2]["step"]) if len(records) > 1 else 0, int(records[-1]["step"])
+        labels = {"member": self.member.number, "round": self.n_rounds_done}
+        ends = wants_to_stop(self.settings.callbacks, [{**labels, **record} for record in records])
+        self.watch.advance(self.member.number, (self.settings.training.n_steps if ends else now) - before)
+        return ends
+
+    def end_round(self, problem: Problem, records: Records) -> None:
+        """Score the rows, drop the most anomalous, and write down what happened."""
+        settings = self.settings
+        trained = problem.phi if self.span is None else leave(self.span, self.start, problem.phi)
+        judge = prepare_scoring(trained, self.mapping, self.rows, self.kept, settings, self.rng)
+        before, scores = self.kept, score(judge, self.rows, problem.targets)
+        self.kept, cut = drop_highest(before, scores[before], settings.filter_fraction)
+        labels = {"member": self.member.number, "round": self.n_rounds_done, "n_kept": len(self.kept), "cut": cut}
+        self.member.rounds = [*self.member.rounds, judge] if settings.keep_rounds else [judge]
+        self.member.history += [{**labels, **record} for record in records]
+        self.kept_before = [*self.kept_before, before][-len(self.member.rounds) :]
+        self.n_rounds_done += 1
+        folder = settings.folder
+        if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
+            save_member(folder, self.member, self.n_rounds_done, self.kept, self.kept_before)
+
+    def go_on_from(self, folder: FitFolder) -> None:
+        """Take up what was saved of this member: all but the random mappings, which are drawn again."""
+        saved = load_member(folder, self.member.number)
+        if saved is None:
+            return
+        self.n_rounds_done, self.kept, self.kept_before = saved.n_rounds_done, saved.kept, saved.kept_before
+        self.member.history = saved.history
+        self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
+        first = self.n_rounds_done - len(saved.kept_before)
+        for number, kept in enumerate(saved.kept_before):
+            rng = np.random.default_rng(self.seeds[first + number])
+            mapping = self.draw_mapping(kept, rng)
+            phi = saved.fill(number, draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng))
+            self.member.rounds.append(Member(phi, mapping, saved.references(number)))
+
+    def draw_mapping(self, kept: Ints, rng: np.random.Generator) -> Mapping:
+        """Draw the random mapping of a round."""
+        settings = self.settings
+        return draw_mapping(settings.mapping, self.rows, kept, settings.n_targets, rng, settings.bandwidth)
+
+
+def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
+    """Tell whether to train in the span of the rows: it is smaller, and nobody but us looks at the columns."""
+    return not sp.issparse(rows) and rows.shape[0] < rows.shape[1] and not settings.torch.sees_columns
+
+
+def enter(span: RowSpace, problem: Problem) -> Problem:
+    """The same problem within the span of the rows."""
+    phi = problem.phi
+    inner = Representation(span.enter(phi.weights), phi.bias, phi.deeper)
+    return Problem(span.rows, problem.targets, problem.kept, inner, problem.seed)
+
+
+def leave(span: RowSpace, start: Representation, trained: Representation) -> Representation:
+    """φ on the table's own columns, from its start there and what was trained within the span."""
+    return Representation(span.leave(start.weights, trained.weights), trained.bias, trained.deeper)
 
 
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:
@@ -102,28 +200,8 @@ def check_targets(targets: Floats, settings: BoostingSettings) -> None:
         )
 
 
-def train_in_span(
-    span: RowSpace | None,
-    rows: Rows,
-    targets: Floats,
-    kept: Ints,
-    settings: BoostingSettings,
-    rng: np.random.Generator,
-    after_stretch: Callable[[int], None],
-) -> tuple[Representation, list[dict[str, float]]]:
-    """Draw and train a representation, within the span of the rows where that is smaller."""
-    phi = draw_representation(rows.shape[1], settings.n_components, rng)
-    inner = phi if span is None else Representation(span.enter(phi.weights), phi.bias)
-    seed = int(rng.integers(2**63))
-    inner_rows = rows if span is None else span.rows
-    records = train(inner_rows, targets, kept, inner, settings.training, seed, settings.engine, after_stretch)
-    if span is None:
-        return inner, records
-    return Representation(span.leave(phi.weights, inner.weights), inner.bias), records
-
-
 def prepare_scoring(
-    phi: Representation,
+    phi: Phi,
     mapping: Mapping,
     rows: Rows,
     kept: Ints,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,13 +15,16 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.boosting import BoostingSettings
+from rdplearn.callbacks import check_callbacks
 from rdplearn.errors import RDPWarning
+from rdplearn.fit_folder import FitFolder, open_fit_folder
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.members import Sampling, train_members
 from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold, unseen_scores
+from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
 from rdplearn.training import ENGINES, choose_engine
 from rdplearn.views import UnchangedView, View, fit_min_max
 
@@ -86,8 +90,25 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on up
         to 10,000 rows, a fifth of which is held back from each member; see `rdplearn.threshold`.
-    engine : {"auto", "numba", "numpy"}, default="auto"
-        Compiled kernels or plain NumPy, with the same result up to rounding; by default whichever is done first.
+    engine : {"auto", "numba", "numpy", "torch"}, default="auto"
+        Compiled kernels, plain NumPy or PyTorch, with the same result up to rounding; by default whichever of the first
+        two is done first, or PyTorch where one of the next five parameters needs it. See `docs/torch.md`.
+    network : list of int or callable, default=None
+        φ with hidden leaky layers of these widths, or a function of (n_columns, n_components) that makes an
+        ``nn.Module`` for each member; by default the paper's φ.
+    distance_loss : callable, default=None
+        Takes predicted and wanted inner products to a loss; by default the squared error.
+    auxiliary_losses : dict of name: (callable, weight), default=None
+        Further losses, each a function of (rows, representation, targets, partner), tensors of one batch.
+    device : {"auto", "cpu", "cuda", "mps"}, default="auto"
+        Where PyTorch computes.
+    compile : bool, default=False
+        Let ``torch.compile`` speed up the steps; where that fails, training goes on without it.
+    callbacks : list, default=None
+        Functions of the records of a member's round so far, which end it by returning True, such as
+        `rdplearn.StopOnPlateau`; and a `rdplearn.Checkpoint`, from which an interrupted fit goes on.
+    record_every : int, default=None
+        Write the losses to `history_` at least every so many steps; by default 20 times a round or more.
     keep_rounds : bool, default=False
         Keep the members of all rounds, for `round_scores`.
     n_jobs : int, default=None
@@ -156,6 +177,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "false_alarm_rate": [Interval(Real, 0, 0.5, closed="right"), None],
         "engine": [StrOptions(set(ENGINES))],
+        **TORCH_CONSTRAINTS,
+        "callbacks": [list, tuple, None],
+        "record_every": [Interval(Integral, 1, None, closed="left"), None],
         "keep_rounds": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -185,7 +209,14 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         scaling: Literal["minmax"] | None = "minmax",
         contamination: float | Literal["auto"] = "auto",
         false_alarm_rate: float | None = None,
-        engine: Literal["auto", "numba", "numpy"] = "auto",
+        engine: Literal["auto", "numba", "numpy", "torch"] = "auto",
+        network: Any = None,
+        distance_loss: Callable[..., Any] | None = None,
+        auxiliary_losses: dict[str, tuple[Callable[..., Any], float]] | None = None,
+        device: Device = "auto",
+        compile: bool = False,
+        callbacks: list[Any] | None = None,
+        record_every: int | None = None,
         keep_rounds: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -212,6 +243,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.contamination = contamination
         self.false_alarm_rate = false_alarm_rate
         self.engine = engine
+        self.network = network
+        self.distance_loss = distance_loss
+        self.auxiliary_losses = auxiliary_losses
+        self.device = device
+        self.compile = compile
+        self.callbacks = callbacks
+        self.record_every = record_every
         self.keep_rounds = keep_rounds
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -227,13 +265,16 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """
         self._check_parameters()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
-        sampling, seed = self._plan_sampling(matrix.shape[0])
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        folder = open_fit_folder(self, self.callbacks, matrix, seed)
+        seed = seed if folder is None else folder.seed
+        sampling = self._plan_sampling(matrix.shape[0], seed)
         self.view_ = self._fit_view(matrix)
         trained = train_members(
             matrix,
             self.view_,
             sampling,
-            self._boosting_settings(matrix),
+            self._boosting_settings(matrix, folder),
             self.n_members,
             seed,
             self.n_jobs,
@@ -241,6 +282,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         )
         self.ensembles_, self.history_ = trained.ensembles, trained.history
         self.offset_ = -self._choose_threshold(matrix, sampling, trained.rows_of_member, seed)
+        if folder is not None:
+            folder.remove()
         return self
 
     def score_samples(self, X: Any) -> Doubles:
@@ -279,6 +322,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._validate_params()
+        check_callbacks(self.callbacks, "RDPDetector")
         if self.distance_weight == 0 and self.novelty_weight == 0:
             raise ValueError(
                 "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
@@ -295,9 +339,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 f"{self.n_targets} and {self.n_components}: make them equal, or pass novelty_weight=0."
             )
 
-    def _plan_sampling(self, n_rows: int) -> tuple[Sampling, int]:
-        """How many rows members draw, which they may not see, and the seed of everything that follows."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _plan_sampling(self, n_rows: int, seed: int) -> Sampling:
+        """How many rows members draw, and which they may not see."""
         is_share = not isinstance(self.max_samples, Integral)
         n_draws = max(2, round(self.max_samples * n_rows)) if is_share else int(self.max_samples)
         n_left = n_draws * (1.0 - self.filter_fraction) ** (self.n_rounds - 1)
@@ -308,10 +351,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 "pass a smaller fraction, fewer rounds or a larger max_samples."
             )
         if self.false_alarm_rate is None:
-            return Sampling(n_rows, n_draws, held_back=[]), seed
+            return Sampling(n_rows, n_draws, held_back=[])
         order = np.random.default_rng(seed).permutation(n_rows)[:CALIBRATION_ROWS]
         groups = [np.sort(order[start::HELD_BACK_GROUPS]) for start in range(HELD_BACK_GROUPS)]
-        return Sampling(n_rows, n_draws, held_back=groups), seed
+        return Sampling(n_rows, n_draws, held_back=groups)
 
     def _fit_view(self, matrix: Matrix) -> View:
         if self.scaling is None:
@@ -346,7 +389,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _boosting_settings(self, matrix: Matrix) -> BoostingSettings:
+    def _boosting_settings(self, matrix: Matrix, folder: FitFolder | None) -> BoostingSettings:
+        wanted = torch_settings(self)
+        engine = engine_for("RDPDetector", self.engine, wanted)
         training = TrainingSettings(
             n_steps=self.n_steps,
             batch_size=self.batch_size,
@@ -368,5 +413,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             mapping=self.mapping,
             bandwidth=self.bandwidth,
             keep_rounds=self.keep_rounds,
-            engine=choose_engine(self.engine, n_all_steps, matrix, self.n_components, self.batch_size),
+            engine=choose_engine(engine, n_all_steps, matrix, self.n_components, self.batch_size),
+            torch=wanted,
+            callbacks=tuple(self.callbacks or ()),
+            record_every=self.record_every,
+            folder=folder,
         )

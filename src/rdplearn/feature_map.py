@@ -11,8 +11,8 @@ from joblib import Parallel, delayed
 
 from rdplearn.losses import unit_normalise
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.problem import Phi
 from rdplearn.random_mapping import Rows
-from rdplearn.representation import Representation
 from rdplearn.threads import one_blas_thread
 
 Floats = npt.NDArray[np.float32]
@@ -24,18 +24,17 @@ BLOCK = 2048  # rows at a time
 class FeatureMap:
     """φ with all that belongs to it.
 
-    slope : for negative numbers; 1 makes it linear
+    slope : for negative numbers; 1 makes it linear, and is what a network of the user's own has
     unit : give every row of features length 1
     """
 
-    phi: Representation
+    phi: Phi
     slope: float
     unit: bool
 
     def __call__(self, rows: Rows) -> Floats:
         """Take prepared rows (n_rows, n_columns) to features (n_rows, n_components)."""
-        features = np.asarray(rows @ self.phi.weights)
-        features += self.phi.bias
+        features = self.phi.before_activation(rows)
         if self.slope != 1:
             np.maximum(features, np.float32(self.slope) * features, out=features)
         return unit_normalise(features)[0] if self.unit else features

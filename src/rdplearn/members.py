@@ -15,6 +15,7 @@ from rdplearn.matrix import Matrix
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble
+from rdplearn.stacked_members import MemberTask, boost_stacked
 from rdplearn.threads import one_blas_thread, one_blas_thread_in_worker
 
 Ints = npt.NDArray[np.int64]
@@ -70,12 +71,12 @@ def train_members(
     """Train every member on its own rows of the table; only these are ever scaled or copied."""
     rows_of_member: list[Ints] = []
 
-    def tasks(watch: Watch) -> Iterator[object]:
+    def tasks() -> Iterator[MemberTask]:
         for number, member_seed in enumerate(np.random.SeedSequence(seed).spawn(n_members)):
             drawing, training = member_seed.spawn(2)
             distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
             rows_of_member.append(distinct)
-            yield delayed(_boost)(os.getpid(), number, view(matrix[distinct]), draws, settings, training, watch)
+            yield MemberTask(number, view(matrix[distinct]), draws, training)
 
     trained: list[BoostedMember] = []
     ensembles: list[Ensemble] = []
@@ -83,7 +84,7 @@ def train_members(
         Watch(n_members, settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
         one_blas_thread(),
     ):
-        for member in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch)):
+        for member in boost_all(tasks(), settings, watch, n_jobs):
             watch.finish(member.number)
             ensembles = ensembles or [Ensemble(n_members, example) for example in member.rounds]
             for ensemble, trained_round in zip(ensembles, member.rounds, strict=True):
@@ -94,14 +95,16 @@ def train_members(
     return TrainedMembers(ensembles, rows_of_member, [record for member in trained for record in member.history])
 
 
-def _boost(
-    caller: int,
-    number: int,
-    rows: Rows,
-    draws: Ints,
-    settings: BoostingSettings,
-    seeds: np.random.SeedSequence,
-    watch: Watch,
-) -> BoostedMember:
+def boost_all(
+    tasks: Iterator[MemberTask], settings: BoostingSettings, watch: Watch, n_jobs: int | None
+) -> Iterator[BoostedMember]:
+    """Bring up all members: stacked if PyTorch does it, else spread over threads or joblib's backend."""
+    if settings.engine == "torch":
+        return boost_stacked(tasks, settings, watch, n_jobs)
+    jobs = (delayed(_boost)(os.getpid(), task, settings, watch) for task in tasks)
+    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
+
+
+def _boost(caller: int, task: MemberTask, settings: BoostingSettings, watch: Watch) -> BoostedMember:
     with one_blas_thread_in_worker(caller):
-        return boost(number, rows, draws, settings, seeds, watch)
+        return boost(task.number, task.rows, task.draws, settings, task.seeds, watch)

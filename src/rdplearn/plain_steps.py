@@ -5,10 +5,13 @@ The small engine: it needs no compiler, so small jobs run on it, and `kernels.py
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from rdplearn import losses, random_stream
+from rdplearn.fit_folder import put_back
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
 
@@ -72,6 +75,19 @@ class PlainSteps:
             momenta *= np.float32(settings.momentum)
             momenta += factor * gradient
             parameter -= np.float32(settings.learning_rate) * momenta
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes while training, to go on from later."""
+        return {
+            "weights": self.phi.weights,
+            "bias": self.phi.bias,
+            "weight_momenta": self.weight_momenta,
+            "bias_momenta": self.bias_momenta,
+        }
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go back to a `state`."""
+        put_back(self.state(), state)
 
     def finish(self) -> None:
         """Leave the representation as it is: plain momentum owes nothing."""

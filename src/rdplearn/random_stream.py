@@ -38,12 +38,12 @@ def step_keys(seed: int, first_step: int, n_steps: int, purpose: np.uint32) -> U
     return scramble(scramble(steps * GOLDEN + low) + scramble(scramble(high) + purpose))
 
 
-def words(key: np.uint32, n_words: int) -> UInts:
-    """The first `n_words` uniform 32-bit words of a stream."""
+def words(key: UInts, n_words: int) -> UInts:
+    """The first `n_words` uniform 32-bit words of a stream, or of many: keys of shape (n_streams, 1)."""
     return scramble(np.arange(n_words, dtype=np.uint32) * GOLDEN + key)
 
 
-def below(uniform: UInts, bound: int) -> npt.NDArray[np.int64]:
+def below(uniform: UInts, bound: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Turn uniform words into integers in `[0, bound)` by multiplying and shifting, without division."""
     return ((uniform.astype(np.uint64) * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
 

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
-from rdplearn.losses import REPRESENTATION_SLOPE
+from rdplearn.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.problem import Phi
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows, activate
 from rdplearn.representation import Representation
 from rdplearn.threads import one_blas_thread
@@ -41,7 +42,7 @@ class Member:
     references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components), φ of the subsamples; None with the novelty loss on
     """
 
-    representation: Representation
+    representation: Phi
     mapping: Mapping
     references: Floats | None = None
 
@@ -50,21 +51,30 @@ class Ensemble:
     """The members side by side.
 
     weights : (n_columns, n_members * n_components); bias : (n_members * n_components,)
+    deeper : of further layers of φ, weights (n_members, n_in, n_out) and bias (n_members, 1, n_out)
+    networks : φ of each member where it is a network of the user's own; weights and bias are empty then
     mappings : one projection for all members with its weights side by side likewise, or a mapping for each
     references : (n_members, n_references, n_components) or None
     """
 
     def __init__(self, n_members: int, example: Member) -> None:
-        n_columns, n_components = example.representation.weights.shape
-        self.n_members, self.n_components = n_members, n_components
-        self.weights = np.zeros((n_columns, n_members * n_components), dtype=np.float32)
-        self.bias = np.zeros(n_members * n_components, dtype=np.float32)
+        phi = example.representation
+        layers = phi.layers if isinstance(phi, Representation) else [(np.empty((0, 0)), np.empty(0))]
+        (weights, bias), *deeper = layers
+        self.n_members, self.n_components = n_members, phi.n_components
+        self.weights = np.zeros((len(weights), n_members * bias.size), dtype=np.float32)
+        self.bias = np.zeros(n_members * bias.size, dtype=np.float32)
+        self.deeper = [
+            (np.zeros((n_members, *w.shape), np.float32), np.zeros((n_members, 1, b.size), np.float32))
+            for w, b in deeper
+        ]
+        self.networks: list[Phi] | None = None if isinstance(phi, Representation) else [phi] * n_members
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_members
         self.references: Floats | None = None
         if example.references is not None:
             self.references = np.zeros((n_members, *example.references.shape), dtype=np.float32)
         elif isinstance(example.mapping, Projection):
-            n_targets = example.mapping.weights.shape[1]
+            n_columns, n_targets = example.mapping.weights.shape
             self.mappings = Projection(
                 np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
@@ -73,9 +83,15 @@ class Ensemble:
 
     def put(self, number: int, member: Member) -> None:
         """Take in one member."""
+        if self.networks is not None:
+            self.networks[number] = member.representation
+        else:
+            (weights, bias), *deeper = member.representation.layers
+            here = slice(number * bias.size, (number + 1) * bias.size)
+            self.weights[:, here], self.bias[here] = weights, bias
+            for (all_weights, all_bias), (weights, bias) in zip(self.deeper, deeper, strict=True):
+                all_weights[number], all_bias[number] = weights, bias
         here = slice(number * self.n_components, (number + 1) * self.n_components)
-        self.weights[:, here] = member.representation.weights
-        self.bias[here] = member.representation.bias
         if self.references is not None:
             self.references[number] = member.references
         elif isinstance(self.mappings, Projection):
@@ -87,10 +103,15 @@ class Ensemble:
 
     def represent(self, rows: Rows) -> Floats:
         """φ of all members: (n_rows, n_members, n_components)."""
+        if self.networks is not None:
+            return np.stack([network(rows) for network in self.networks], axis=1)
         phi = np.asarray(rows @ self.weights)
         phi += self.bias
         np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
-        return phi.reshape(-1, self.n_members, self.n_components)
+        phi = phi.reshape(phi.shape[0], self.n_members, -1)
+        for weights, bias in self.deeper:
+            phi = leaky((phi.transpose(1, 0, 2) @ weights + bias).transpose(1, 0, 2), REPRESENTATION_SLOPE)
+        return phi
 
     def targets(self, rows: Rows) -> Floats:
         """η of all members: (n_rows, n_members, n_targets)."""
@@ -103,6 +124,8 @@ class Ensemble:
     def scorer(self, n_rows: int) -> Callable[[Rows], Floats]:
         """Give the function that scores a block by every member: compiled if so many rows are worth it."""
         if not isinstance(self.mappings, Projection) or n_rows * self.bias.size < NUMBERS_WORTH_COMPILING:
+            return self.member_scores
+        if self.deeper or self.networks is not None:
             return self.member_scores
         slope = SLOPES.get(self.mappings.activation)
         if slope is None:

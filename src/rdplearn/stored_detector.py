@@ -6,6 +6,7 @@ header asks for, so that they can be checked before they are read.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -21,10 +22,12 @@ from rdplearn.random_mapping import Identity, Projection
 from rdplearn.random_mapping import Mapping as RandomMapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member
+from rdplearn.torch_settings import torch_settings
 from rdplearn.views import MinMaxView, UnchangedView, View
 
 OWNER = "Its description of the detector"
-NOT_STORED = ("n_jobs", "verbose")  # how to run it is the business of the machine that it runs on
+# how to run it is the business of the machine that it runs on
+NOT_STORED = ("n_jobs", "verbose", "device", "compile", "callbacks")
 ACTIVATIONS = ("leaky", "linear", "cosine")
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
 HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
@@ -85,7 +88,8 @@ def layout(description: Any, n_arrays: int) -> Layout:
     stored, detector = _read(description)
     if stored.n_ensembles not in (1, detector.n_rounds) or stored.n_ensembles > n_arrays:
         raise ModelFileError(f"{OWNER} has an impossible 'n_ensembles': {stored.n_ensembles}.")
-    width = detector.n_members * detector.n_components
+    sizes = _layer_sizes(detector)
+    width = detector.n_members * sizes[0]
     wanted: Layout = {"history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS)))}
     if stored.all_constant is not None:
         wanted |= {f"scaling.{part}": ("F64", (stored.n_columns,)) for part in ("low", "width")}
@@ -93,6 +97,9 @@ def layout(description: Any, n_arrays: int) -> Layout:
         start = f"ensemble_{number}"
         wanted[f"{start}.weights"] = ("F32", (stored.n_columns, width))
         wanted[f"{start}.bias"] = ("F32", (width,))
+        for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
+            wanted[f"{start}.layer_{layer}.weights"] = ("F32", (detector.n_members, n_in, n_out))
+            wanted[f"{start}.layer_{layer}.bias"] = ("F32", (detector.n_members, 1, n_out))
         if stored.activation is not None:
             n_targets = detector.n_members * stored.n_targets
             wanted[f"{start}.mapping_weights"] = ("F32", (stored.n_columns, n_targets))
@@ -127,6 +134,7 @@ def _read(description: Any) -> tuple[StoredDetector, RDPDetector]:
     detector = RDPDetector(**stored.parameters)
     try:
         detector._check_parameters()
+        torch_settings(detector)
     except (ValueError, TypeError) as fault:
         raise ModelFileError(f"{OWNER} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
     _require_sense(stored, detector)
@@ -158,7 +166,19 @@ def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
             "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
             f"{detector.mapping!r:.60}: pickle the detector instead, or use one of the built-in mappings."
         )
+    if callable(detector.network):
+        raise ValueError(
+            "A model with a 'network' function of your own cannot be stored: a model file holds no code. Pickle the "
+            "detector instead, or fit with a list of widths."
+        )
+    for name in ("distance_loss", "auxiliary_losses"):
+        if getattr(detector, name):
+            raise ValueError(
+                f"The {name!r} of RDPDetector cannot be stored: a model file holds no code. Scoring does not need it: "
+                f"call set_params({name}=None) before you save what was learned with it."
+            )
     parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
+    parameters["network"] = None if detector.network is None else [int(width) for width in detector.network]
     plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
     if not isinstance(plain["random_state"], int | None):
         del plain["random_state"]
@@ -180,6 +200,9 @@ def _n_targets(ensemble: Ensemble, mapping: RandomMapping) -> int:
 def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
     yield "weights", ensemble.weights
     yield "bias", ensemble.bias
+    for layer, (weights, bias) in enumerate(ensemble.deeper, start=1):
+        yield f"layer_{layer}.weights", weights
+        yield f"layer_{layer}.bias", bias
     mappings = ensemble.mappings if isinstance(ensemble.mappings, list) else [ensemble.mappings]
     projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
     if projections:
@@ -215,19 +238,30 @@ def _rebuild_view(stored: StoredDetector, arrays: Arrays) -> View:
 
 def _rebuild_ensemble(number: int, stored: StoredDetector, detector: RDPDetector, arrays: Arrays) -> Ensemble:
     part = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"ensemble_{number}.")}
-    members = [_rebuild_member(member, stored, detector.n_components, part) for member in range(detector.n_members)]
+    sizes = _layer_sizes(detector)
+    members = [_rebuild_member(member, stored, sizes, part) for member in range(detector.n_members)]
     ensemble = Ensemble(detector.n_members, members[0])
     for place, member in enumerate(members):
         ensemble.put(place, member)
     return ensemble
 
 
-def _rebuild_member(number: int, stored: StoredDetector, n_components: int, part: Mapping[str, Any]) -> Member:
-    here = slice(number * n_components, (number + 1) * n_components)
+def _layer_sizes(detector: RDPDetector) -> list[int]:
+    """Numbers that each layer of φ gives."""
+    return [*(detector.network or ()), detector.n_components]
+
+
+def _rebuild_member(number: int, stored: StoredDetector, sizes: list[int], part: Mapping[str, Any]) -> Member:
+    here = slice(number * sizes[0], (number + 1) * sizes[0])
+    deeper = [
+        (part[f"layer_{layer}.weights"][number], part[f"layer_{layer}.bias"][number, 0])
+        for layer in range(1, len(sizes))
+    ]
     mapping: RandomMapping = Identity()
     if stored.activation is not None:
         targets = slice(number * stored.n_targets, (number + 1) * stored.n_targets)
         weights, offset = part["mapping_weights"][:, targets], part["mapping_offset"][targets]
         mapping = Projection(weights, offset, cast(Any, stored.activation))
     references = part["references"][number] if stored.n_references else None
-    return Member(Representation(part["weights"][:, here], part["bias"][here]), mapping, references)
+    phi = Representation(part["weights"][:, here], part["bias"][here], tuple(deeper))
+    return Member(phi, mapping, references)
