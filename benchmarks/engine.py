@@ -84,7 +84,7 @@ def threads() -> list[dict[str, object]]:
     rows = table(10_000, 64)
 
     def fit(n_jobs: int) -> Callable[[], object]:
-        return lambda: RDPDetector(n_members=4, n_rounds=2, n_steps=3000, n_jobs=n_jobs, random_state=0).fit(rows)
+        return lambda: RDPDetector.paper(n_members=4, n_rounds=2, n_steps=3000, n_jobs=n_jobs, random_state=0).fit(rows)
 
     seconds = best_times({"one": fit(1), "two": fit(2)}, n_turns=4, clock=time.perf_counter)
     return [
@@ -132,7 +132,7 @@ def scoring() -> list[dict[str, object]]:
 
     rows = np.random.default_rng(0).normal(size=(284_807, 29)).astype(np.float32)
     results: list[dict[str, object]] = []
-    detector = RDPDetector(n_rounds=1, n_steps=20, random_state=0).fit(rows[:20_000])
+    detector = RDPDetector.paper(n_rounds=1, n_steps=20, random_state=0).fit(rows[:20_000])
     forest = IsolationForest(random_state=0).fit(rows[:20_000])
     for n_jobs in (1, 2):
         detector.set_params(n_jobs=n_jobs)
@@ -161,10 +161,10 @@ def _fit_wide_sparse() -> dict[str, object]:
         shape=(n_rows, n_columns),
     )
     rows.sum_duplicates()
-    RDPDetector(n_members=1, n_rounds=1, n_steps=2, engine="numba").fit(rows[:200, :50])  # compiled and imported
+    RDPDetector.paper(n_members=1, n_rounds=1, n_steps=2, engine="numba").fit(rows[:200, :50])  # compiled and imported
     before = peak_memory()
-    detector = RDPDetector(n_members=n_members, n_rounds=2, n_steps=20, n_jobs=2, engine="numba").fit(rows)
-    ensemble = detector.ensembles_[-1]
+    detector = RDPDetector.paper(n_members=n_members, n_rounds=2, n_steps=20, n_jobs=2, engine="numba").fit(rows)
+    ensemble = detector.panels_[0].ensembles[-1]
     weights = ensemble.weights.nbytes + ensemble.mappings.weights.nbytes
     return {
         "members": n_members,
@@ -182,7 +182,7 @@ def growth() -> list[dict[str, object]]:
     small = large[:100_000].copy()
 
     def fit(rows: np.ndarray) -> Callable[[], object]:
-        return lambda: RDPDetector(n_steps=1000, n_jobs=2, random_state=0).fit(rows)
+        return lambda: RDPDetector.paper(n_steps=1000, n_jobs=2, random_state=0).fit(rows)
 
     seconds = best_times({"100 thousand": fit(small), "10 million": fit(large)}, n_turns=2, clock=time.perf_counter)
     return [{**seconds, "times as long": seconds["10 million"] / seconds["100 thousand"], "at most": 1.3}]

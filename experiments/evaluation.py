@@ -70,7 +70,7 @@ def _detect(model: Detector, rows: Any, labels: np.ndarray, _seed: int, _setting
     _, fit_seconds = _timed(model.fit, rows)
     scores, apply_seconds = _timed(model.score, rows)
     spread = {}
-    for part in ("member", "round"):
+    for part in ("member", "round", "last_rounds"):
         if hasattr(model, f"{part}_scores"):
             every = [detection_metrics(labels, one) for one in getattr(model, f"{part}_scores")(rows)]
             spread[part] = {name: [round(metrics[name], 5) for metrics in every] for name in every[0]}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-SMALL = {"n_members": 3, "n_rounds": 2, "n_steps": 100, "max_samples": 500, "random_state": 0}
+from rdplearn.detector import PAPER
+
+SMALL = {**PAPER, "n_members": 3, "n_rounds": 2, "n_steps": 100, "max_samples": 500, "random_state": 0}
 
 
 def planted_table(n_rows: int = 500, n_columns: int = 6, n_anomalies: int = 10, seed: int = 0):

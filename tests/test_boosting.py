@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,18 +22,19 @@ def settings(**changes) -> BoostingSettings:
         "n_targets": 8,
         "n_rounds": 3,
         "filter_fraction": 0.1,
-        "mapping": "leaky",
+        "shrinkage": 0.0,
         "bandwidth": None,
-        "keep_rounds": False,
+        "score_rounds": 1,
+        "n_rounds_kept": 1,
         "engine": "numpy",
     }
     return BoostingSettings(**{**defaults, **changes})
 
 
-def run(rows, how, draws=None):
+def run(rows, how, draws=None, mapping="leaky"):
     draws = np.arange(len(rows)) if draws is None else draws
     watch = Watch(1, how.n_rounds, how.training.n_steps, visible=False)
-    return boost(0, rows, draws, how, np.random.SeedSequence(0), watch)
+    return boost(0, rows, draws, mapping, how, np.random.SeedSequence(0), watch)
 
 
 ROWS = np.random.default_rng(0).random((200, 5), dtype=np.float32)
@@ -52,16 +55,33 @@ def test_each_round_drops_its_share():
 
 
 def test_each_round_draws_a_new_mapping_and_a_new_representation():
-    rounds = run(ROWS, settings(keep_rounds=True)).rounds
+    rounds = run(ROWS, settings(n_rounds_kept=3)).rounds
     assert len(rounds) == 3
     assert not np.allclose(rounds[0].mapping.weights, rounds[1].mapping.weights)
     assert not np.allclose(rounds[0].representation.weights, rounds[1].representation.weights)
 
 
 def test_only_the_last_round_is_kept_by_default():
-    last, every = run(ROWS, settings()).rounds, run(ROWS, settings(keep_rounds=True)).rounds
+    last, every = run(ROWS, settings()).rounds, run(ROWS, settings(n_rounds_kept=3)).rounds
     assert len(last) == 1
     assert np.array_equal(last[0].representation.weights, every[-1].representation.weights)
+
+
+def test_a_member_knows_its_typical_score_and_its_spread():
+    member = run(ROWS, settings(n_rounds_kept=3, score_rounds=2))
+    scores = [np.mean((m.representation(ROWS) - m.mapping(ROWS)) ** 2, axis=1) for m in member.rounds]
+    assert [m.typical for m in member.rounds] == pytest.approx([np.median(s) for s in scores], rel=1e-4)
+    logs = [np.log(s / np.median(s) + 0.01) for s in scores[-2:]]
+    assert member.spread == pytest.approx(np.mean(logs, axis=0).std(), rel=1e-3)
+
+
+def test_shrinkage_is_what_dropout_does_in_expectation():
+    """With dropout p the expected loss is least at (1 - p) η; so is the loss of shrunk targets, without the noise."""
+    long = {"n_steps": 3000, "learning_rate": 0.3}
+    shrunk = run(ROWS, settings(n_rounds=1, shrinkage=0.3, training=replace(settings().training, **long)))
+    dropped = run(ROWS, settings(n_rounds=1, training=replace(settings().training, **long, dropout=0.3)))
+    phi = [member.rounds[-1].representation(ROWS) for member in (shrunk, dropped)]
+    assert np.mean((phi[0] - phi[1]) ** 2) < 0.05 * np.mean(phi[1] ** 2)
 
 
 def test_rows_drawn_twice_count_twice():
@@ -72,7 +92,7 @@ def test_rows_drawn_twice_count_twice():
 def test_boosting_drops_the_planted_rows_first():
     rows = ROWS.copy()
     rows[:10] = 5.0
-    kept = run(rows, settings(keep_rounds=True, novelty_weight=0.0))
+    kept = run(rows, settings(n_rounds_kept=3, novelty_weight=0.0))
     assert kept.rounds[-1].references.shape == (400, 8)
     # far rows are not among the references: boosting has dropped them
     far = kept.rounds[-1].representation(rows[:1])
@@ -89,4 +109,4 @@ def test_the_novelty_loss_needs_as_many_targets_as_components():
     with pytest.raises(
         ValueError, match=r"5 targets where 'n_components' is 8. Make them equal, or pass novelty_weight=0"
     ):
-        run(ROWS, settings(mapping="identity"))
+        run(ROWS, settings(), mapping="identity")

@@ -7,14 +7,15 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer
 
+DETECTOR = RDPDetector()
 # Small, because the checks fit some hundred times; nothing else about them is special.
-DETECTOR = RDPDetector(n_members=3, n_rounds=2, n_steps=60, max_samples=256)
+PAPER_DETECTOR = RDPDetector.paper(n_members=3, n_rounds=2, n_steps=60, max_samples=256)
 TRANSFORMER = RDPTransformer(n_components=8, n_steps=30, batch_size=32)
 PAPER = RDPTransformer.paper(n_components=8, n_steps=30, batch_size=32)
 CLUSTERER = RDPClusterer(transformer=RDPTransformer(n_steps=30), n_init=2)
 
 
-@parametrize_with_checks([DETECTOR, TRANSFORMER, PAPER, CLUSTERER])
+@parametrize_with_checks([DETECTOR, PAPER_DETECTOR, TRANSFORMER, PAPER, CLUSTERER])
 def test_scikit_learn_common_check(estimator, check):
     check(estimator)
 

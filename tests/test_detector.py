@@ -34,7 +34,7 @@ def test_learning_happens(table, labels, engine):
     history = pd.DataFrame(detector.history_)
     for _, records in history.groupby(["member", "round"]):
         assert records.novelty_loss.iloc[-1] < 0.5 * records.novelty_loss.iloc[0]
-    ensemble = detector.ensembles_[-1]
+    ensemble = detector.panels_[0].ensembles[-1]
     assert not np.allclose(ensemble.weights, ensemble.mappings.weights, atol=0.1)
     assert len(np.unique(detector.score_samples(table))) > 0.99 * len(table)
     assert roc_auc_score(labels, -detector.score_samples(table)) > 0.99
@@ -90,7 +90,7 @@ def test_both_engines_give_the_same_scores_on_sparse_rows(table):
         {"n_rounds": 1},
         {"novelty_weight": 0.0},
         {"novelty_weight": 0.0, "n_targets": 9},
-        {"scaling": None, "learning_rate": 0.01},
+        {"views": "unchanged", "learning_rate": 0.01},
         {"max_samples": 0.5},
         {"filter_fraction": 0.0},
     ],
@@ -201,6 +201,15 @@ def test_the_scores_of_every_round_can_be_had(table):
     np.testing.assert_allclose(rounds[:, -1], detector.score_samples(table), rtol=1e-5)
     with pytest.raises(ValueError, match="Fit with keep_rounds=True"):
         fitted(table).round_scores(table)
+
+
+def test_the_last_rounds_that_score_are_averaged(table):
+    detector = fitted(table, keep_rounds=True, n_rounds=3, score_rounds=2)
+    last_two = detector.round_scores(table)[:, -2:].mean(axis=1)
+    np.testing.assert_allclose(detector.score_samples(table), last_two, rtol=1e-5)
+    alike = fitted(table, n_rounds=3, score_rounds=2)
+    assert len(alike.panels_[0].ensembles) == 2
+    np.testing.assert_array_equal(alike.score_samples(table), detector.score_samples(table))
 
 
 def test_history_has_a_record_of_every_member_and_round(table):

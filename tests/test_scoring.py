@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdplearn import scoring
+from rdplearn.combination import geometric_mean, mean_of
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import (
@@ -16,8 +17,10 @@ from rdplearn.scoring import (
     SUBSAMPLE_SIZE,
     Ensemble,
     Member,
+    Panel,
     nearest_subsample_scores,
     novelty_scores,
+    scaled_member_scores,
     score_rows,
 )
 from rdplearn.views import UnchangedView
@@ -45,7 +48,7 @@ def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensem
     return together, members
 
 
-@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "identity", np.square])
+@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "identity", "few", np.square])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_members_side_by_side_score_as_each_alone(kind, sparse):
     if kind is np.square and sparse:
@@ -78,8 +81,17 @@ TOGETHER, _ = ensemble()
 TABLE = RNG.random((2000, 29), dtype=np.float32)
 
 
+def panels(*ensembles: Ensemble) -> list[Panel]:
+    """One panel for each ensemble, with its members numbered on."""
+    first, built = 0, []
+    for together in ensembles:
+        built.append(Panel(np.arange(first, first + together.n_members), UnchangedView(), [together]))
+        first += together.n_members
+    return built
+
+
 def scores(rows, n_jobs=None):
-    return score_rows(rows, UnchangedView(), TOGETHER, n_jobs)
+    return score_rows(rows, panels(TOGETHER), mean_of(5), n_jobs)
 
 
 WHOLE = scores(TABLE)
@@ -88,7 +100,7 @@ WHOLE = scores(TABLE)
 @given(st.lists(st.integers(0, 1999), min_size=1, max_size=700))
 @settings(max_examples=40, deadline=None)
 def test_scores_are_the_same_for_any_rows_in_any_order(chosen):
-    np.testing.assert_allclose(scores(TABLE[chosen]), WHOLE[chosen], rtol=1e-5)
+    assert np.array_equal(scores(TABLE[chosen]), WHOLE[chosen])
 
 
 @given(st.integers(1, 1999))
@@ -109,10 +121,21 @@ def test_sparse_and_dense_rows_score_alike():
     assert scores(sp.csr_array(TABLE)) == pytest.approx(WHOLE, rel=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier"])
+@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "few"])
 def test_the_compiled_pass_scores_as_the_plain_formulas(kind, monkeypatch):
     together, _ = ensemble(kind)
-    plain = score_rows(TABLE, UnchangedView(), together, None, by_member=True)
+    plain = scaled_member_scores(TABLE, panels(together), mean_of(5), None)
     monkeypatch.setattr(scoring, "NUMBERS_WORTH_COMPILING", 0)
-    np.testing.assert_allclose(score_rows(TABLE, UnchangedView(), together, None, by_member=True), plain, rtol=1e-4)
+    assert np.array_equal(scaled_member_scores(TABLE, panels(together), mean_of(5), None), plain)
     assert (together.scorer(1) == together.member_scores) == (kind == "fourier")
+
+
+def test_panels_are_scored_through_their_own_views_and_combined():
+    few, _ = ensemble("few", n_members=2)
+    few.typical[:] = [0.5, 2.0]
+    combination = geometric_mean([1.0] * 5 + [0.5] * 2)
+    by_hand = np.concatenate(
+        [np.log(TOGETHER.member_scores(TABLE) + 0.01), np.log(few.member_scores(TABLE) / few.typical + 0.01)], axis=1
+    )
+    expected = np.exp(by_hand @ np.array([1 / 9] * 5 + [2 / 9] * 2))
+    np.testing.assert_allclose(score_rows(TABLE, panels(TOGETHER, few), combination, None), expected, rtol=1e-4)

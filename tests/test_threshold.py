@@ -11,7 +11,6 @@ from rdplearn.threshold import (
     continued_tail,
     false_alarm_threshold,
     share_threshold,
-    unseen_scores,
 )
 from tests.conftest import planted_table
 
@@ -23,10 +22,12 @@ def test_a_share_of_rows_lies_above_its_threshold():
     assert np.mean(scores > share_threshold(scores, 0.03)) == pytest.approx(0.03)
 
 
-def test_the_automatic_threshold_is_the_end_of_the_whisker():
+@pytest.mark.parametrize("on_logs", [False, True])
+def test_the_automatic_threshold_is_the_end_of_the_whisker(on_logs):
     scores = np.concatenate([RNG.normal(10, 1, size=1000), [30.0, 40.0]])
-    assert np.sum(scores > automatic_threshold(scores)) in range(2, 14)
-    assert automatic_threshold(np.full(5, 2.0)) == 2.0
+    assert np.sum(scores > automatic_threshold(scores, on_logs=on_logs)) in range(2, 14)
+    assert automatic_threshold(np.full(5, 2.0), on_logs=on_logs) == pytest.approx(2.0)
+    assert automatic_threshold(np.zeros(5), on_logs=on_logs) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])
@@ -55,12 +56,6 @@ def test_the_tail_goes_on_as_an_exponential():
 def test_too_few_rows_to_calibrate_on_are_said_aloud():
     with pytest.warns(RDPWarning, match="false_alarm_rate=0.01 needs at least 99 rows to calibrate on and has 20"):
         false_alarm_threshold(RNG.random(20), 0.01)
-
-
-def test_a_row_is_judged_only_by_members_that_have_not_seen_it():
-    scores = np.array([[1.0, 3.0], [5.0, 7.0], [9.0, 11.0]])
-    seen = np.array([[True, False], [False, False], [True, True]])
-    assert unseen_scores(scores, seen).tolist() == [3.0, 6.0]
 
 
 @pytest.mark.parametrize("n_anomalies", [0, 40])

@@ -13,6 +13,7 @@ DETECTION_PROTOCOL: dict[str, Any] = {
     "n_components": 50,
     "n_rounds": 8,
     "filter_fraction": 0.05,
+    "score_rounds": 2,
     "n_steps": 6_000,
     "batch_size": 192,
     "learning_rate": 0.1,
@@ -33,7 +34,7 @@ class RDP:
     def fit(self, rows: Rows) -> Self:
         from rdplearn import RDPDetector
 
-        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
+        self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
         self.detector_.fit(rows)
         return self
 
@@ -45,6 +46,11 @@ class RDP:
 
     def round_scores(self, rows: Rows) -> np.ndarray:
         return -self.detector_.round_scores(rows).T  # (n_rounds, n_rows)
+
+    def last_rounds_scores(self, rows: Rows) -> np.ndarray:
+        """Scores by the last round, by the mean of the last two, and so on: (n_rounds, n_rows)."""
+        rounds = self.round_scores(rows)[::-1]
+        return np.cumsum(rounds, axis=0) / np.arange(1, len(rounds) + 1)[:, None]
 
 
 class RDPFeatures:

@@ -2,13 +2,13 @@
 
 Anomalies among the training rows teach a member to expect them. Each round draws a new random mapping, trains a new
 representation on the rows kept so far and drops the share `filter_fraction` of them that scores highest, so that later
-rounds learn from cleaner rows. The last round's member does the scoring.
+rounds learn from cleaner rows. The members of the last rounds do the scoring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn.callbacks import Records, wants_to_stop
+from rdplearn.combination import relative_logs
 from rdplearn.drawn_phi import draw_phi
 from rdplearn.fit_folder import FitFolder
 from rdplearn.problem import Phi, Problem
@@ -50,9 +51,10 @@ class BoostingSettings:
     n_targets: int
     n_rounds: int
     filter_fraction: float
-    mapping: str | Callable[[Rows], Any] | object
+    shrinkage: float
     bandwidth: float | None
-    keep_rounds: bool
+    score_rounds: int
+    n_rounds_kept: int
     engine: EngineName
     torch: TorchSettings = NOTHING_WANTED
     callbacks: tuple[Any, ...] = ()
@@ -64,12 +66,14 @@ class BoostingSettings:
 class BoostedMember:
     """A member after boosting.
 
-    rounds : the trained member of the last round, or of every round if they are to be kept
+    rounds : the trained members of the last rounds, as many as are to be kept
+    spread : standard deviation of the logarithms of its scores over the rows that it has drawn
     history : losses of every stretch of every round
     """
 
     number: int
     rounds: list[Member] = field(default_factory=list)
+    spread: float = 1.0
     history: list[dict[str, float]] = field(default_factory=list)
 
 
@@ -77,6 +81,7 @@ def boost(
     number: int,
     rows: Rows,
     draws: Ints,
+    kind: str | Callable[[Rows], Any] | object,
     settings: BoostingSettings,
     seeds: np.random.SeedSequence,
     watch: Watch,
@@ -88,8 +93,9 @@ def boost(
     number : of the member, for reports
     rows : (n_rows, n_columns), each row once
     draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
+    kind : of the random mapping, see `draw_mapping`
     """
-    boosting = Boosting(number, rows, draws, settings, seeds, watch)
+    boosting = Boosting(number, rows, draws, kind, settings, seeds, watch)
     while boosting.n_rounds_done < settings.n_rounds:
         problem = boosting.begin_round()
         records = train(problem, settings.training, settings.engine, boosting.report, settings.record_every)
@@ -98,22 +104,28 @@ def boost(
 
 
 class Boosting:
-    """A member on its way through the rounds: each is begun, trained elsewhere, and ended."""
+    """A member on its way through the rounds: each is begun, trained elsewhere, and ended.
+
+    The arguments are those of `boost`.
+    """
 
     def __init__(
         self,
         number: int,
         rows: Rows,
         draws: Ints,
+        kind: str | Callable[[Rows], Any] | object,
         settings: BoostingSettings,
         seeds: np.random.SeedSequence,
         watch: Watch,
     ) -> None:
         self.member = BoostedMember(number)
-        self.rows, self.kept, self.settings, self.watch = rows, draws, settings, watch
+        self.rows, self.draws, self.kind, self.settings, self.watch = rows, draws, kind, settings, watch
         self.seeds = seeds.spawn(settings.n_rounds)
         self.n_rounds_done = 0
+        self.kept = draws
         self.kept_before: list[Ints] = []  # what each of the member's rounds was trained on
+        self.logs: list[Floats] = []  # of each of them, see `relative_logs`
         self.span = row_space(rows) if may_rotate(settings, rows) else None
         if settings.folder is not None:
             self.go_on_from(settings.folder)
@@ -123,10 +135,11 @@ class Boosting:
         settings, rows = self.settings, self.rows
         self.rng = np.random.default_rng(self.seeds[self.n_rounds_done])
         self.mapping = self.draw_mapping(self.kept, self.rng)
-        targets = self.mapping(rows)
-        check_targets(targets, settings)
+        self.targets = self.mapping(rows)
+        check_targets(self.targets, settings)
+        aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
         self.start = draw_phi(rows, settings.n_components, settings.torch, self.rng)
-        problem = Problem(rows, targets, self.kept, self.start, int(self.rng.integers(2**63)))
+        problem = Problem(rows, aims, self.kept, self.start, int(self.rng.integers(2**63)))
         return problem if self.span is None else enter(self.span, problem)
 
     def report(self, records: Records) -> bool:
@@ -139,39 +152,42 @@ class Boosting:
 
     def end_round(self, problem: Problem, records: Records) -> None:
         """Score the rows, drop the most anomalous, and write down what happened."""
-        settings = self.settings
+        settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
         trained = problem.phi if self.span is None else leave(self.span, self.start, problem.phi)
         judge = prepare_scoring(trained, self.mapping, self.rows, self.kept, settings, self.rng)
-        before, scores = self.kept, score(judge, self.rows, problem.targets)
-        self.kept, cut = drop_highest(before, scores[before], settings.filter_fraction)
+        scores = score(judge, self.rows, self.targets)
+        judge = replace(judge, typical=float(np.median(scores[self.draws])))
+        self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
+        self.logs = [*self.logs, relative_logs(scores[self.draws], judge.typical)][-n_kept_rounds:]
+        self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
+        self.kept_before = [*self.kept_before, self.kept][-n_kept_rounds:]
+        self.kept, cut = drop_highest(self.kept, scores[self.kept], settings.filter_fraction)
         labels = {"member": self.member.number, "round": self.n_rounds_done, "n_kept": len(self.kept), "cut": cut}
-        self.member.rounds = [*self.member.rounds, judge] if settings.keep_rounds else [judge]
         self.member.history += [{**labels, **record} for record in records]
-        self.kept_before = [*self.kept_before, before][-len(self.member.rounds) :]
         self.n_rounds_done += 1
         folder = settings.folder
         if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
-            save_member(folder, self.member, self.n_rounds_done, self.kept, self.kept_before)
+            save_member(folder, self)
 
     def go_on_from(self, folder: FitFolder) -> None:
         """Take up what was saved of this member: all but the random mappings, which are drawn again."""
         saved = load_member(folder, self.member.number)
         if saved is None:
             return
-        self.n_rounds_done, self.kept, self.kept_before = saved.n_rounds_done, saved.kept, saved.kept_before
-        self.member.history = saved.history
+        self.n_rounds_done, self.kept = saved.n_rounds_done, saved.kept
+        self.kept_before, self.logs = saved.of_rounds("kept_before"), saved.of_rounds("logs")
+        self.member.history, self.member.spread = saved.history, saved.spread
         self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
-        first = self.n_rounds_done - len(saved.kept_before)
-        for number, kept in enumerate(saved.kept_before):
+        first = self.n_rounds_done - len(self.kept_before)
+        for number, kept in enumerate(self.kept_before):
             rng = np.random.default_rng(self.seeds[first + number])
             mapping = self.draw_mapping(kept, rng)
-            phi = saved.fill(number, draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng))
-            self.member.rounds.append(Member(phi, mapping, saved.references(number)))
+            drawn = draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng)
+            self.member.rounds.append(saved.fill(number, Member(drawn, mapping)))
 
     def draw_mapping(self, kept: Ints, rng: np.random.Generator) -> Mapping:
         """Draw the random mapping of a round."""
-        settings = self.settings
-        return draw_mapping(settings.mapping, self.rows, kept, settings.n_targets, rng, settings.bandwidth)
+        return draw_mapping(self.kind, self.rows, kept, self.settings.n_targets, rng, self.settings.bandwidth)
 
 
 def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:

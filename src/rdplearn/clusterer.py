@@ -16,6 +16,8 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.matrix import Matrix, read_matrix
+from rdplearn.row_products import in_steady_blocks, row_products
+from rdplearn.threads import one_blas_thread
 from rdplearn.transformer import RDPTransformer
 
 Floats = npt.NDArray[np.float32]
@@ -116,19 +118,19 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             # rows that differ may have equal features; that clusters are fewer then is seen from the labels
             warnings.filterwarnings("ignore", message="Number of distinct clusters")
             self.kmeans_.fit(features)
-        self.labels_, self.inertia_ = self.kmeans_.labels_, float(self.kmeans_.inertia_)
-        self.cluster_centers_ = self.kmeans_.cluster_centers_
+        self.inertia_, self.cluster_centers_ = float(self.kmeans_.inertia_), self.kmeans_.cluster_centers_
+        self.labels_ = self._nearest(features)
         return self
 
     def predict(self, X: Any) -> Ints:
         """The group of every row, that with the nearest centre. Shape (n_rows,)."""
         check_is_fitted(self)
-        return np.asarray(self.kmeans_.predict(self._features(read_matrix(self, X, reset=False))))
+        return self._nearest(self._features(read_matrix(self, X, reset=False)))
 
     def transform(self, X: Any) -> Floats:
         """Distance of every row's features to each centre. Shape (n_rows, n_clusters)."""
         check_is_fitted(self)
-        return np.asarray(self.kmeans_.transform(self._features(read_matrix(self, X, reset=False))))
+        return self._distances(self._features(read_matrix(self, X, reset=False)))
 
     @property
     def _n_features_out(self) -> int:
@@ -154,6 +156,16 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         features = self.transformer_.transform(matrix)
         return np.ascontiguousarray(features.toarray() if sp.issparse(features) else features, dtype=np.float32)
 
+    def _nearest(self, features: Floats) -> Ints:
+        return np.argmin(self._distances(features), axis=1).astype(np.int32)
+
+    def _distances(self, features: Floats) -> Floats:
+        """Distance to each centre, (n_rows, n_clusters); unlike K-means', the same bits for a row anywhere."""
+        centres = self.cluster_centers_
+        distances = np.empty((len(features), len(centres)), dtype=np.float32)
+        with one_blas_thread():
+            return in_steady_blocks(features, lambda block: distances_between(block, centres), distances)
+
     def _check_distinct_rows(self, matrix: Matrix) -> None:
         n_distinct = count_distinct_rows(matrix, self.n_clusters)
         if n_distinct < self.n_clusters:
@@ -161,6 +173,21 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 f"The 'n_clusters' parameter of RDPClusterer must be at most the number of distinct rows. Got "
                 f"{self.n_clusters} for {n_distinct} distinct among {matrix.shape[0]} rows: pass a smaller number."
             )
+
+
+def distances_between(features: Floats, centres: Floats) -> Floats:
+    """Distance of each row of a block of features to each centre, (n_rows, n_centres), worked out in double precision.
+
+    Examples
+    --------
+    >>> distances_between(np.array([[3.0, 4.0]], np.float32), np.zeros((1, 2), np.float32))
+    array([[5.]], dtype=float32)
+    """
+    rows, centres = features.astype(np.float64), centres.astype(np.float64)
+    squared = -2.0 * row_products(rows, centres.T)
+    squared += np.einsum("ij,ij->i", rows, rows)[:, None]
+    squared += np.einsum("ij,ij->i", centres, centres)
+    return np.sqrt(np.maximum(squared, 0.0)).astype(np.float32)
 
 
 def count_distinct_rows(matrix: Matrix, enough: int) -> int:

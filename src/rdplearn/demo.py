@@ -26,7 +26,7 @@ def run(output: Path, *, n_top: int, seed: int, n_jobs: int, verbose: bool = Tru
     """Fit, score, write the scores to `output` and return what there is to read."""
     checked_target(output)  # before the work, not after it
     names, table, malignant = tumours()
-    detector = RDPDetector(n_steps=1000, n_jobs=n_jobs, random_state=seed, verbose=verbose).fit(table)
+    detector = RDPDetector(n_jobs=n_jobs, random_state=seed, verbose=verbose).fit(table)
     scores = -detector.score_samples(table)
     reported = detector.predict(table) == -1
     write_scores(output, scores, reported, malignant)

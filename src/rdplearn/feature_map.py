@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
-from rdplearn.losses import unit_normalise
+from rdplearn.losses import SMALLEST_NORM
 from rdplearn.matrix import Matrix, row_blocks
 from rdplearn.problem import Phi
 from rdplearn.random_mapping import Rows
+from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
 
 Floats = npt.NDArray[np.float32]
-
-BLOCK = 2048  # rows at a time
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,18 @@ class FeatureMap:
     unit: bool
 
     def __call__(self, rows: Rows) -> Floats:
-        """Take prepared rows (n_rows, n_columns) to features (n_rows, n_components)."""
-        features = self.phi.before_activation(rows)
+        """Take a block of prepared rows (n_rows, n_columns) to features (n_rows, n_components)."""
+        features = self.phi.before_activation(rows, row_products)
         if self.slope != 1:
             np.maximum(features, np.float32(self.slope) * features, out=features)
-        return unit_normalise(features)[0] if self.unit else features
+        return with_unit_rows(features) if self.unit else features
+
+
+def with_unit_rows(features: Floats) -> Floats:
+    """Divide every row of `row_products` by its length; overwrites them. A row of zeros stays as it is."""
+    lengths = np.sqrt(np.add.reduce(features * features, axis=1))
+    features /= np.where(lengths > SMALLEST_NORM, lengths, np.float32(1.0))[:, None]
+    return features
 
 
 def map_rows(
@@ -47,12 +53,15 @@ def map_rows(
     n_out: int,
     n_jobs: int | None,
 ) -> Floats:
-    """Apply a function of prepared rows to a whole matrix. Returns (n_rows, n_out)."""
+    """Apply a function of blocks of prepared rows to a whole matrix. Returns (n_rows, n_out).
+
+    A row gets the same bits wherever it stands, if the function's products are `row_products`.
+    """
     result = np.empty((matrix.shape[0], n_out), dtype=np.float32)
 
     def fill(block: slice) -> None:
-        result[block] = function(prepare(matrix[block]))
+        in_steady_blocks(prepare(matrix[block]), function, result[block])
 
     with one_blas_thread():
-        Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(b) for b in row_blocks(matrix.shape[0], BLOCK))
+        Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(b) for b in row_blocks(matrix.shape[0], 8 * BLOCK))
     return result

@@ -284,23 +284,32 @@ def train_dense(
     return distance_total / keys.shape[0], novelty_total / keys.shape[0]
 
 
-@jit
-def novelty_scores(projected, bias, targets, target_slope, scores):
+@numba.njit(nogil=True, cache=True)  # to the same bits as the plain formulas: nothing reordered, nothing fused
+def novelty_scores(projected, bias, targets, offset, centre, target_slope, scores):
     """Mean squared residual of every row by every member, from the products with the weights, in one pass.
 
-    projected, targets : (n_rows, n_members, n_components), before activation; bias : (n_members, n_components)
-    scores : (n_rows, n_members)
+    projected, targets : (n_members, n_components, n_rows), before activation
+    bias, offset, centre : (n_members, n_components), of φ, and of η before and after activation
+    scores : (n_members, n_rows)
     """
-    n_rows, n_members, n_units = projected.shape
-    for i in range(n_rows):
-        for m in range(n_members):
-            total = np.float32(0.0)
-            for k in range(n_units):
-                z, target = projected[i, m, k] + bias[m, k], targets[i, m, k]
-                phi = z if z > 0 else SLOPE * z
-                difference = phi - (target if target > 0 else target_slope * target)
-                total += difference * difference
-            scores[i, m] = total / np.float32(n_units)
+    n_members, n_units, n_rows = projected.shape
+    for m in range(n_members):
+        totals = scores[m]
+        totals[:] = np.float32(0.0)
+        for k in range(n_units):
+            phi, eta, shift, target_shift, middle = (
+                projected[m, k],
+                targets[m, k],
+                bias[m, k],
+                offset[m, k],
+                centre[m, k],
+            )
+            for i in range(n_rows):
+                z, target = phi[i] + shift, eta[i] + target_shift
+                difference = max(z, SLOPE * z) - (max(target, target_slope * target) - middle)
+                totals[i] += difference * difference
+        for i in range(n_rows):
+            totals[i] /= np.float32(n_units)
 
 
 @jit

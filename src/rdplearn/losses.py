@@ -67,7 +67,9 @@ def distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[floa
 def novelty_loss(phi: Floats, eta: Floats) -> tuple[float, Floats]:
     """Mean squared difference of representation and targets, and its gradient with respect to `phi`."""
     difference = phi - eta
-    return float(np.mean(difference**2)), (2.0 / difference.size) * difference
+    loss = float(np.vdot(difference, difference)) / difference.size
+    difference *= 2.0 / difference.size
+    return loss, difference
 
 
 def l1_normalise(vectors: Floats) -> tuple[Floats, Floats]:

@@ -142,6 +142,14 @@ def row_blocks(n_rows: int, size: int = ROWS_AT_ONCE) -> Iterator[slice]:
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
+def is_constant(matrix: Matrix) -> bool:
+    """Whether all rows are equal."""
+    if sp.issparse(matrix):
+        return bool(np.all(matrix.min(axis=0).toarray() == matrix.max(axis=0).toarray()))
+    first = matrix[0]
+    return all(np.all(matrix[block] == first) for block in row_blocks(len(matrix)))
+
+
 def check_finite(matrix: Matrix, names: Sequence[str] | None) -> None:
     """Raise an error for NaN or infinity that says which column, how many rows, and the first of them."""
     if matrix.dtype.kind != "f":

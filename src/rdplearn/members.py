@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,87 +13,123 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
+from rdplearn.member_views import SharedRows, View
 from rdplearn.progress import Watch
-from rdplearn.random_mapping import Rows
-from rdplearn.scoring import Ensemble
+from rdplearn.scoring import Ensemble, Panel
 from rdplearn.stacked_members import MemberTask, boost_stacked
 from rdplearn.threads import one_blas_thread, one_blas_thread_in_worker
 
+Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows of the table a member trains on: drawn uniformly, with replacement.
+    """Which rows of the table a member trains on: drawn uniformly.
 
-    held_back : groups of rows; member m sees none of group m modulo their number
+    bootstrap : with replacement; otherwise no row twice, and all rows if there are no more
+    held_back : rows that no member sees
     """
 
     n_rows: int
     n_draws: int
-    held_back: list[Ints]
+    bootstrap: bool
+    held_back: Ints
 
-    def draw(self, member: int, rng: np.random.Generator) -> Ints:
+    def draw(self, rng: np.random.Generator) -> Ints:
         """Draw a member's rows."""
-        if not self.held_back:
-            return rng.integers(self.n_rows, size=self.n_draws)
-        unseen = self.held_back[member % len(self.held_back)]
+        if not self.bootstrap:
+            n_draws = min(self.n_draws + len(self.held_back), self.n_rows)
+            draws = rng.choice(self.n_rows, size=n_draws, replace=False)
+            return draws[~np.isin(draws, self.held_back)][: self.n_draws]
         draws = np.empty(0, dtype=np.int64)
         while len(draws) < self.n_draws:
             more = rng.integers(self.n_rows, size=self.n_draws)
-            draws = np.concatenate([draws, more[~np.isin(more, unseen)]])
+            draws = np.concatenate([draws, more[~np.isin(more, self.held_back)]])
         return draws[: self.n_draws]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What makes a member differ from others: how it sees the columns, and its kind of random mapping."""
+
+    view: str
+    mapping: Any
 
 
 @dataclass
 class TrainedMembers:
     """What came out of training.
 
-    ensembles : one for the last round, or one for every round if they were to be kept
-    rows_of_member : the rows of the table that each member has seen
+    panels : the members, with the rounds that were to be kept
+    spreads : (n_members,), see `BoostedMember`
     """
 
-    ensembles: list[Ensemble]
-    rows_of_member: list[Ints]
+    panels: list[Panel]
+    spreads: Doubles
     history: list[dict[str, float]]
 
 
 def train_members(
     matrix: Matrix,
-    view: Callable[[Matrix], Rows],
+    views: dict[str, View],
+    parts: list[Part],
     sampling: Sampling,
     settings: BoostingSettings,
-    n_members: int,
     seed: int,
     n_jobs: int | None,
     *,
     verbose: bool,
 ) -> TrainedMembers:
-    """Train every member on its own rows of the table; only these are ever scaled or copied."""
-    rows_of_member: list[Ints] = []
+    """Train every member on its own rows of the table; only these are ever scaled or copied.
+
+    parts : of each member
+    """
+    shared = SharedRows(matrix)
 
     def tasks() -> Iterator[MemberTask]:
-        for number, member_seed in enumerate(np.random.SeedSequence(seed).spawn(n_members)):
+        seeds = np.random.SeedSequence(seed).spawn(len(parts))
+        for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
             drawing, training = member_seed.spawn(2)
-            distinct, draws = np.unique(sampling.draw(number, np.random.default_rng(drawing)), return_inverse=True)
-            rows_of_member.append(distinct)
-            yield MemberTask(number, view(matrix[distinct]), draws, training)
+            distinct, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
+            rows = shared.through(views[part.view], distinct)
+            yield MemberTask(number, rows, draws, part.mapping, training)
 
     trained: list[BoostedMember] = []
-    ensembles: list[Ensemble] = []
+    seats = Seats(parts, views)
     with (
-        Watch(n_members, settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
+        Watch(len(parts), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
         one_blas_thread(),
     ):
         for member in boost_all(tasks(), settings, watch, n_jobs):
             watch.finish(member.number)
-            ensembles = ensembles or [Ensemble(n_members, example) for example in member.rounds]
-            for ensemble, trained_round in zip(ensembles, member.rounds, strict=True):
-                ensemble.put(member.number, trained_round)
-            member.rounds = []  # its weights stand in the ensemble now
+            seats.take(member)
             trained.append(member)
     trained.sort(key=lambda member: member.number)
-    return TrainedMembers(ensembles, rows_of_member, [record for member in trained for record in member.history])
+    return TrainedMembers(
+        seats.panels,
+        np.array([member.spread for member in trained]),
+        [record for member in trained for record in member.history],
+    )
+
+
+class Seats:
+    """Panels that fill up as members arrive; those with the same part sit together."""
+
+    def __init__(self, parts: list[Part], views: dict[str, View]) -> None:
+        kinds = [part for number, part in enumerate(parts) if part not in parts[:number]]
+        numbers = [np.flatnonzero([part == kind for part in parts]) for kind in kinds]
+        self.panels = [Panel(m, views[kind.view], []) for m, kind in zip(numbers, kinds, strict=True)]
+
+    def take(self, member: BoostedMember) -> None:
+        """Seat a member; its weights stand in its panel from then on."""
+        panel = next(panel for panel in self.panels if member.number in panel.members)
+        place = int(np.searchsorted(panel.members, member.number))
+        if not panel.ensembles:
+            panel.ensembles.extend(Ensemble(len(panel.members), example) for example in member.rounds)
+        for ensemble, trained_round in zip(panel.ensembles, member.rounds, strict=True):
+            ensemble.put(place, trained_round)
+        member.rounds = []
 
 
 def boost_all(
@@ -107,4 +144,4 @@ def boost_all(
 
 def _boost(caller: int, task: MemberTask, settings: BoostingSettings, watch: Watch) -> BoostedMember:
     with one_blas_thread_in_worker(caller):
-        return boost(task.number, task.rows, task.draws, settings, task.seeds, watch)
+        return boost(task.number, task.rows, task.draws, task.kind, settings, task.seeds, watch)

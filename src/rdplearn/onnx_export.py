@@ -14,13 +14,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.clusterer import RDPClusterer
+from rdplearn.combination import LEAST, SMALLEST_SCORE, Combination
 from rdplearn.detector import RDPDetector
 from rdplearn.losses import REPRESENTATION_SLOPE, SMALLEST_NORM
 from rdplearn.onnx_graph import Graph, Value, leaky, unit_length
 from rdplearn.onnx_views import view_nodes
-from rdplearn.random_mapping import Identity, Projection
+from rdplearn.random_mapping import MAPPING_SLOPE, Identity, Projection
 from rdplearn.representation import Representation
-from rdplearn.scoring import N_SUBSAMPLES, SLOPES, SUBSAMPLE_SIZE, Ensemble
+from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble
 from rdplearn.table_model import TableModel
 from rdplearn.transformer import RDPTransformer
 from rdplearn.whole_files import written_whole
@@ -91,9 +92,25 @@ def write_detector(graph: Graph, detector: RDPDetector) -> None:
 
 def combined_scores(graph: Graph, detector: RDPDetector) -> Value:
     """Anomaly score of every row by all members together, in double precision."""
-    rows = view_nodes(graph, "rows", detector.view_)
-    by_member = member_scores(graph, rows, detector.ensembles_[-1])
-    return graph.cast(graph.add("ReduceMean", by_member, np.array([1]), keepdims=0), np.float64)
+    combination, panels = detector.combination_, detector._scoring_panels()
+    total: Value | None = None
+    for panel in panels:
+        rows = view_nodes(graph, "rows", panel.view)
+        rounds = [on_scale(graph, member_scores(graph, rows, e), e, combination) for e in panel.ensembles]
+        mean = rounds[0] if len(rounds) == 1 else graph.add("Mean", *rounds)
+        weighted = graph.add("Mul", graph.cast(mean, np.float64), combination.weights[panel.members])
+        share = graph.add("ReduceSum", weighted, np.array([1]), keepdims=0)
+        total = share if total is None else graph.add("Add", total, share)
+    assert total is not None
+    return graph.add("Exp", total) if combination.geometric else total
+
+
+def on_scale(graph: Graph, scores: Value, ensemble: Ensemble, combination: Combination) -> Value:
+    """Scores of members on the scale that they are averaged on: as they are, or as logarithms."""
+    if not combination.geometric:
+        return scores
+    times_typical = graph.add("Div", scores, np.maximum(ensemble.typical, np.float32(SMALLEST_SCORE)))
+    return graph.add("Log", graph.add("Add", times_typical, np.array(LEAST, np.float32)))
 
 
 def member_scores(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
@@ -116,7 +133,7 @@ def representations(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
     phi = by_members(graph, leaky(graph, product, REPRESENTATION_SLOPE), ensemble.n_members)
     for weights, bias in ensemble.deeper:
         across = graph.add("Transpose", phi, perm=[1, 0, 2])  # members first: one product for each
-        product = graph.add("Add", graph.add("MatMul", across, weights), bias)
+        product = graph.add("Add", graph.add("MatMul", across, weights), bias[:, None])
         phi = graph.add("Transpose", leaky(graph, product, REPRESENTATION_SLOPE), perm=[1, 0, 2])
     return phi
 
@@ -124,19 +141,21 @@ def representations(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
 def targets(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
     """η of all members: (n_rows, n_members, n_targets)."""
     if isinstance(ensemble.mappings, Projection):
-        eta = projected(graph, rows, ensemble.mappings, ensemble.n_components)
+        eta = projection(graph, rows, ensemble.mappings, ensemble.n_components)
         return by_members(graph, eta, ensemble.n_members)
     return graph.add("Unsqueeze", one_mapping(ensemble.mappings[0], rows), np.array([1]))
 
 
-def projected(graph: Graph, rows: Value, mapping: Projection, n_targets: int) -> Value:
+def projection(graph: Graph, rows: Value, mapping: Projection, n_targets: int) -> Value:
     """A random projection and its function of each number."""
-    product = graph.add("MatMul", rows, mapping.weights)
+    projected = graph.add("MatMul", rows, mapping.weights)
+    if mapping.offset.any():
+        projected = graph.add("Add", projected, mapping.offset)
     if mapping.activation == "cosine":
-        angles = graph.add("Add", product, mapping.offset)
-        return graph.add("Mul", graph.add("Cos", angles), np.array(np.sqrt(2.0 / n_targets), np.float32))
-    slope = SLOPES[mapping.activation]
-    return product if slope == 1 else leaky(graph, product, slope)
+        projected = graph.add("Mul", graph.add("Cos", projected), np.array(np.sqrt(2.0 / n_targets), np.float32))
+    elif mapping.activation == "leaky":
+        projected = leaky(graph, projected, MAPPING_SLOPE)
+    return graph.add("Sub", projected, mapping.centre) if mapping.centre.any() else projected
 
 
 def one_mapping(mapping: Mapping, rows: Value) -> Value:
@@ -144,8 +163,8 @@ def one_mapping(mapping: Mapping, rows: Value) -> Value:
     if isinstance(mapping, Identity):
         return rows
     raise ValueError(
-        "A model with a 'mapping' of your own cannot be exported: an ONNX file holds no Python code. Fit with one of the "
-        "built-in mappings."
+        "A model with a 'mapping' of your own cannot be exported: an ONNX file holds no Python code. Fit with one of "
+        "the built-in mappings."
     )
 
 
@@ -202,9 +221,11 @@ def write_clusterer(graph: Graph, clusterer: RDPClusterer) -> None:
             f"{type(clusterer.transformer_).__name__} instead."
         )
     features = feature_nodes(graph, clusterer.transformer_)
-    centres = np.asarray(clusterer.cluster_centers_, dtype=np.float32)
-    # differences before squares: (n_rows, 1, n_components) - (n_clusters, n_components)
-    difference = graph.add("Sub", graph.add("Unsqueeze", features, np.array([1])), centres)
-    squares = graph.add("ReduceSum", graph.add("Mul", difference, difference), np.array([2]), keepdims=0)
-    graph.output("predict", graph.add("ArgMin", squares, axis=1, keepdims=0), np.int64, ["n_rows"])
-    graph.output("transform", graph.add("Sqrt", squares), np.float32, ["n_rows", len(centres)])
+    centres = np.asarray(clusterer.cluster_centers_, dtype=np.float64)
+    rows = graph.cast(features, np.float64)
+    squares = graph.add("ReduceSum", graph.add("Mul", rows, rows), np.array([1]), keepdims=1)
+    products = graph.add("Mul", graph.add("MatMul", rows, centres.T), np.array(-2.0))
+    squared = graph.add("Add", graph.add("Add", products, squares), np.einsum("ij,ij->i", centres, centres))
+    distances = graph.cast(graph.add("Sqrt", graph.add("Max", squared, np.array(0.0))), np.float32)
+    graph.output("predict", graph.add("ArgMin", distances, axis=1, keepdims=0), np.int64, ["n_rows"])
+    graph.output("transform", distances, np.float32, ["n_rows", len(centres)])

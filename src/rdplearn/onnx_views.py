@@ -1,4 +1,4 @@
-"""Views of the columns as ONNX nodes: one function for each kind of view, with the arithmetic that the view itself does.
+"""Views of the columns as ONNX nodes: one function for each kind of view, with the arithmetic of the view itself.
 
 All of it is done in double precision and rounded to single at the end, as in Python, so that both see the same rows.
 """
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn.curves import CurveView
 from rdplearn.losses import SMALLEST_NORM
+from rdplearn.member_views import View
 from rdplearn.onnx_graph import Graph, Value, unit_length
 from rdplearn.unit_rows import CentredRows, WeightedUnitRows
 from rdplearn.views import FARTHEST, LARGEST_UNCHANGED, MinMaxView, UnchangedView
@@ -20,8 +22,19 @@ Doubles = npt.NDArray[np.float64]
 
 
 def view_nodes(graph: Graph, rows: Value, view: Any) -> Value:
-    """What a view makes of the rows: (n_rows, n_columns) in single precision."""
+    """What a view makes of the rows: (n_rows, n_columns it shows) in single precision."""
     return WRITERS[type(view)](graph, rows, view)
+
+
+def side_by_side(graph: Graph, rows: Value, view: View) -> Value:
+    """Several views of the columns, one beside the other."""
+    seen = [view_nodes(graph, rows, part) for part in view.parts]
+    return seen[0] if len(seen) == 1 else graph.add("Concat", *seen, axis=1)
+
+
+def curves(graph: Graph, rows: Value, view: CurveView) -> Value:
+    """A curve for each column."""
+    return graph.cast(piecewise_linear(graph, rows, list(view.curves())), np.float32)
 
 
 def min_max(graph: Graph, rows: Value, view: MinMaxView) -> Value:
@@ -58,11 +71,11 @@ def piecewise_linear(graph: Graph, rows: Value, knots: Sequence[tuple[Doubles, D
     """Each column through a curve of its own: straight lines between knots, level beyond the first and the last.
 
     The knots of all columns stand in one table; a binary search finds the line that each value falls on, so that memory
-    grows with the rows and not with the knots.
+    grows with the rows and not with the knots. The arithmetic is that of `numpy.interp`.
 
     Parameters
     ----------
-    knots : for each column the places (increasing) and the heights of its knots, at least one
+    knots : for each column the places (ascending) and the heights of its knots, at least one
 
     Returns
     -------
@@ -79,7 +92,10 @@ def piecewise_linear(graph: Graph, rows: Value, knots: Sequence[tuple[Doubles, D
         starts[column, 1 : n_knots + 1] = places
         origins[column, 1 : n_knots + 1] = places
         heights[column, 0], heights[column, 1 : n_knots + 1] = values[0], values
-        slopes[column, 1:n_knots] = np.diff(values) / np.diff(places)
+        steps = np.diff(places)
+        slopes[column, 1:n_knots] = np.divide(np.diff(values), steps, out=np.zeros_like(steps), where=steps > 0)
+    first, last = (np.array([places[end] for places, _ in knots]) for end in (0, -1))
+    rows = graph.add("Min", graph.add("Max", rows, first), last)
     line = np.arange(len(knots), dtype=np.int64)[None] * width  # of column c and line k: c * width + k
     found = graph.add("Add", graph.cast(graph.add("Mul", rows, np.array(0.0)), np.int64), line)
     for level in reversed(range(n_levels)):
@@ -101,6 +117,8 @@ def or_one(graph: Graph, values: Value) -> Value:
 
 
 WRITERS: dict[type, Callable[..., Value]] = {
+    View: side_by_side,
+    CurveView: curves,
     MinMaxView: min_max,
     UnchangedView: unchanged,
     CentredRows: centred,

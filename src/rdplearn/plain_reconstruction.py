@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from rdplearn import losses, random_stream
 from rdplearn.decoder import Decoder, choose_columns, sample_size
 from rdplearn.fit_folder import put_back
-from rdplearn.plain_steps import PlainSteps, weighted_losses
+from rdplearn.plain_steps import PlainSteps, draw_batches, weighted_losses
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
 
@@ -43,19 +43,16 @@ class PlainReconstruction:
 
     def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
         """Take `n_steps` steps on batches drawn from the rows `kept`."""
-        row_keys, partner_keys, drop_keys = random_stream.all_step_keys(self.seed, first_step, n_steps).T
+        keys = random_stream.all_step_keys(self.seed, first_step, n_steps)
         column_keys = random_stream.step_keys(self.seed, first_step, n_steps, random_stream.COLUMNS)
-        taken = [self.step(kept, *keys) for keys in zip(row_keys, partner_keys, drop_keys, column_keys, strict=True)]
+        batches, shifts = draw_batches(kept, keys, self.settings.batch_size)
+        taken = [self.step(*each) for each in zip(batches, shifts, keys[:, 2], column_keys, strict=True)]
         distance, reconstruction = np.mean(taken, axis=0)
         return Losses(float(distance), 0.0, float(reconstruction))
 
-    def step(
-        self, kept: Ints, row_key: np.uint32, partner_key: np.uint32, drop_key: np.uint32, column_key: np.uint32
-    ) -> tuple[float, float]:
-        """Draw a batch and columns, go forward, go backward, descend."""
-        settings, batch_size = self.settings, self.settings.batch_size
-        batch = kept[random_stream.below(random_stream.words(row_key, batch_size), len(kept))]
-        shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), batch_size - 1)[0])
+    def step(self, batch: Ints, shift: int, drop_key: np.uint32, column_key: np.uint32) -> tuple[float, float]:
+        """Take the rows of a batch, draw columns, go forward, go backward, descend."""
+        settings = self.settings
         rows = self.rows[batch]
         phi, slopes = self.distances.forward(rows, drop_key)
         distance, _, gradient = weighted_losses(phi, self.targets[batch], shift, settings)

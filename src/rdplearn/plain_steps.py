@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rdplearn import losses, random_stream
 from rdplearn.fit_folder import put_back
@@ -37,36 +38,37 @@ class PlainSteps:
 
     def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
         """Take `n_steps` steps on batches drawn from the rows `kept`."""
-        row_keys, partner_keys, drop_keys = random_stream.all_step_keys(self.seed, first_step, n_steps).T
-        taken = [self.step(kept, *keys) for keys in zip(row_keys, partner_keys, drop_keys, strict=True)]
+        keys = random_stream.all_step_keys(self.seed, first_step, n_steps)
+        batches, shifts = draw_batches(kept, keys, self.settings.batch_size)
+        taken = [self.step(*each) for each in zip(batches, shifts, keys[:, 2], strict=True)]
         distance, novelty = np.mean(taken, axis=0)
         return Losses(float(distance), float(novelty))
 
-    def step(self, kept: Ints, row_key: np.uint32, partner_key: np.uint32, drop_key: np.uint32) -> tuple[float, float]:
-        """Draw a batch, go forward, go backward, descend."""
-        settings, batch_size = self.settings, self.settings.batch_size
-        batch = kept[random_stream.below(random_stream.words(row_key, batch_size), len(kept))]
-        shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), batch_size - 1)[0])
-        rows, eta = self.rows[batch], self.targets[batch]
+    def step(self, batch: Ints, shift: int, drop_key: np.uint32) -> tuple[float, float]:
+        """Take the rows of a batch, go forward, go backward, descend."""
+        rows = self.rows[batch] if sp.issparse(self.rows) else self.rows.take(batch, axis=0)
         phi, slopes = self.forward(rows, drop_key)
-        distance, novelty, gradient = weighted_losses(phi, eta, shift, settings)
+        distance, novelty, gradient = weighted_losses(phi, self.targets.take(batch, axis=0), shift, self.settings)
         gradient *= slopes
         self.descend(np.asarray(rows.T @ gradient), gradient.sum(axis=0))
         return distance, novelty
 
     def forward(self, rows: Rows, drop_key: np.uint32) -> tuple[Floats, Floats]:
         """Compute φ of the batch with dropout, and its derivative with respect to `rows @ W + b`."""
-        before = np.asarray(rows @ self.phi.weights) + self.phi.bias
-        words = random_stream.words(drop_key, before.size).reshape(before.shape)
-        limit = random_stream.drop_limit(self.settings.dropout)
-        keep = np.where(words >= limit, np.float32(1.0 / (1.0 - limit / 2.0**32)), np.float32(0.0))
-        slopes = keep * np.where(before > 0, np.float32(1.0), np.float32(losses.REPRESENTATION_SLOPE))
-        return before * slopes, slopes
+        before = np.asarray(rows @ self.phi.weights)
+        before += self.phi.bias
+        slopes = np.where(before > 0, np.float32(1.0), np.float32(losses.REPRESENTATION_SLOPE))
+        if limit := random_stream.drop_limit(self.settings.dropout):
+            keep = random_stream.words(drop_key, before.size).reshape(before.shape) >= limit
+            slopes *= keep
+            slopes *= np.float32(1.0 / (1.0 - limit / 2.0**32))
+        before *= slopes
+        return before, slopes
 
     def descend(self, weight_gradient: Floats, bias_gradient: Floats) -> None:
         """Clip the gradient of all parameters together, then take a step with momentum."""
         settings = self.settings
-        norm = np.sqrt(np.sum(weight_gradient**2) + np.sum(bias_gradient**2))
+        norm = np.sqrt(np.vdot(weight_gradient, weight_gradient) + np.vdot(bias_gradient, bias_gradient))
         factor = np.float32(settings.max_grad_norm / norm if norm > settings.max_grad_norm else 1.0)
         for parameter, momenta, gradient in (
             (self.phi.weights, self.weight_momenta, weight_gradient),
@@ -93,17 +95,25 @@ class PlainSteps:
         """Leave the representation as it is: plain momentum owes nothing."""
 
 
-def weighted_losses(phi: Floats, eta: Floats, shift: int, settings: TrainingSettings) -> tuple[float, float, Floats]:
+def draw_batches(kept: Ints, keys: random_stream.UInts, batch_size: int) -> tuple[Ints, list[int]]:
+    """The rows of every step's batch, and how far on each row's partner is. keys : (n_steps, 3)."""
+    places = random_stream.below(random_stream.words(keys[:, :1], batch_size), len(kept))
+    shifts = 1 + random_stream.below(random_stream.words(keys[:, 1:2], 1), batch_size - 1)[:, 0]
+    return kept[places], shifts.tolist()
+
+
+def weighted_losses(phi: Floats, eta: Floats, shift: int, settings: TrainingSettings) -> tuple[float, float, Any]:
     """Both losses of a batch, and the gradient of their weighted sum with respect to φ."""
     distance, novelty = 0.0, 0.0
-    gradient = np.zeros_like(phi)
+    gradient = None
     if settings.novelty_weight > 0:
-        novelty, pull = losses.novelty_loss(phi, eta)
-        gradient += settings.novelty_weight * pull
+        novelty, gradient = losses.novelty_loss(phi, eta)
+        gradient *= np.float32(settings.novelty_weight)
     if settings.distance_weight > 0:
         distance_loss = (
             losses.l1_distance_prediction_loss if settings.inner_product == "l1" else losses.distance_prediction_loss
         )
         distance, pull = distance_loss(phi, eta, shift)
-        gradient += settings.distance_weight * pull
-    return distance, novelty, gradient
+        pull *= np.float32(settings.distance_weight)
+        gradient = pull if gradient is None else gradient + pull
+    return distance, novelty, np.zeros_like(phi) if gradient is None else gradient

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from rdplearn.errors import ModelFileError
 
@@ -55,8 +55,8 @@ def require(name: str, value: Any, hint: Any, owner: str) -> None:
 def _fits(value: Any, hint: Any) -> bool:
     if hint == list[str] | None:
         return value is None or _fits(value, list[str])
-    if hint in (list[str], tuple[str, ...]):
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if get_origin(hint) in (list, tuple):
+        return isinstance(value, list) and all(_fits(item, get_args(hint)[0]) for item in value)
     if hint in (str | None, bool | None):
         return value is None or isinstance(value, hint)
     if hint is int:

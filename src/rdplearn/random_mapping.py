@@ -10,6 +10,9 @@ distances that φ learns to predict:
 - ``"fourier"``: :math:`\eta(x) = \sqrt{2/K} \cos(Ax + u)`; inner products approximate the kernel
   :math:`\exp(-\|x - y\|^2 / 2h^2)` of bandwidth `h` (equation 9), by default the median distance between rows.
 - ``"identity"``: the original space (Org_SS).
+- ``"few"``: each number looks at one to three columns only and bends at a random row `r`: leaky as above on
+  :math:`a \cdot (x - x_r)` with normal `a`, brought to mean 0 and standard deviation 1 over the rows. Not in the paper:
+  anomalies that show in few of many columns are not averaged away.
 
 A scikit-learn transformer or a plain function serves as well: see `draw_mapping`.
 """
@@ -31,9 +34,11 @@ from rdplearn.errors import TableError
 Floats = npt.NDArray[np.float32]
 Rows: TypeAlias = Any  # (n_rows, n_columns) in float32: a NumPy array, or a CSR array, which has no types
 
-MAPPING_NAMES = ("leaky", "linear", "sparse", "fourier", "identity")
+MAPPING_NAMES = ("leaky", "linear", "sparse", "fourier", "identity", "few")
 MAPPING_SLOPE = 0.25
 ROWS_FOR_BANDWIDTH = 256
+MOST_COLUMNS_SEEN = 3  # by a number of the mapping "few"
+SMALLEST_DEVIATION = np.float32(1e-3)
 LARGEST_IDENTITY = 512 * 2**20  # bytes of dense targets beyond which the original space of sparse rows is refused
 
 
@@ -47,15 +52,27 @@ class Mapping(Protocol):
 class Projection:
     """A mapping that is a matrix product followed by a function of each number.
 
-    weights : (n_columns, n_targets); offset : (n_targets,)
+    weights : (n_columns, n_targets); offset : (n_targets,), added before the function
+    centre : (n_targets,), taken off after it
     """
 
     weights: Floats
     offset: Floats
+    centre: Floats
     activation: Literal["leaky", "linear", "cosine"]
 
     def __call__(self, rows: Rows) -> Floats:
-        return activate(np.asarray(rows @ self.weights), self.offset, self.activation, self.weights.shape[1])
+        return self.activate(np.asarray(rows @ self.weights), self.weights.shape[1])
+
+    def activate(self, projected: Floats, n_targets: int, some: slice = slice(None)) -> Floats:
+        """Go on from `rows @ weights` of some of the targets, in place.
+
+        n_targets : of one member, where many members stand side by side
+        """
+        targets = activate(projected, self.offset[some], self.activation, n_targets)
+        if self.centre.any():
+            targets -= self.centre[some]
+        return targets
 
 
 @dataclass(frozen=True)
@@ -98,6 +115,8 @@ def activate(projected: Floats, offset: Floats, activation: str, n_targets: int)
     projected : (n_rows, any multiple of n_targets), so that many members can stand side by side
     """
     if activation == "leaky":
+        if offset.any():
+            projected += offset
         return np.maximum(projected, np.float32(MAPPING_SLOPE) * projected, out=projected)
     if activation == "cosine":
         projected += offset
@@ -137,19 +156,21 @@ def draw_mapping(
     (5, 4)
     """
     n_columns = rows.shape[1]
-    no_offset = np.zeros(n_targets, dtype=np.float32)
+    zeros = np.zeros(n_targets, dtype=np.float32)
     if kind == "leaky":
-        return Projection(gaussian((n_columns, n_targets), 2.0 / n_columns, rng), no_offset, "leaky")
+        return Projection(gaussian((n_columns, n_targets), 2.0 / n_columns, rng), zeros, zeros, "leaky")
     if kind == "linear":
-        return Projection(gaussian((n_columns, n_targets), 1.0 / n_targets, rng), no_offset, "linear")
+        return Projection(gaussian((n_columns, n_targets), 1.0 / n_targets, rng), zeros, zeros, "linear")
     if kind == "sparse":
-        return Projection(sparse_signs(n_columns, n_targets, rng), no_offset, "linear")
+        return Projection(sparse_signs(n_columns, n_targets, rng), zeros, zeros, "linear")
     if kind == "fourier":
         width = median_distance(rows[rng.choice(kept, ROWS_FOR_BANDWIDTH)]) if bandwidth is None else bandwidth
         offset = (2 * np.pi * rng.random(n_targets)).astype(np.float32)
-        return Projection(gaussian((n_columns, n_targets), width**-2, rng), offset, "cosine")
+        return Projection(gaussian((n_columns, n_targets), width**-2, rng), offset, zeros, "cosine")
     if kind == "identity":
         return Identity()
+    if kind == "few":
+        return few_columns(rows, kept, n_targets, rng)
     if hasattr(kind, "fit") and hasattr(kind, "transform"):
         transformer = clone(kind)
         if "random_state" in transformer.get_params(deep=False):
@@ -173,6 +194,20 @@ def sparse_signs(n_columns: int, n_targets: int, rng: np.random.Generator) -> Fl
     matrix = np.zeros((n_columns, n_targets), dtype=np.float32)
     matrix[chosen] = np.sqrt(1.0 / (density * n_targets)) * rng.choice([-1.0, 1.0], size=int(chosen.sum()))
     return matrix
+
+
+def few_columns(rows: Rows, kept: npt.NDArray[np.int64], n_targets: int, rng: np.random.Generator) -> Projection:
+    """Draw numbers that look at one to three columns each and bend at a random row."""
+    n_columns = rows.shape[1]
+    weights = np.zeros((n_columns, n_targets), dtype=np.float32)
+    for target, n_seen in enumerate(np.minimum(rng.integers(1, MOST_COLUMNS_SEEN + 1, size=n_targets), n_columns)):
+        seen = rng.choice(n_columns, size=n_seen, replace=False)
+        weights[seen, target] = np.sqrt(2.0 / n_seen) * rng.standard_normal(n_seen)
+    bends = rows[rng.choice(kept, n_targets)] @ weights
+    offset = -np.diagonal(bends).astype(np.float32)
+    targets = Projection(weights, offset, np.zeros_like(offset), "leaky")(rows)[kept]
+    scale = np.maximum(targets.std(axis=0), SMALLEST_DEVIATION)
+    return Projection(weights / scale, offset / scale, targets.mean(axis=0) / scale, "leaky")
 
 
 def median_distance(rows: Rows) -> float:

@@ -7,6 +7,8 @@ and nothing would be learned), and b from zero. With PyTorch φ may have hidden 
 from __future__ import annotations
 
 import itertools
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,12 +46,12 @@ class Representation:
         """Take rows (n_rows, n_columns) to (n_rows, n_components)."""
         return leaky(self.before_activation(rows), REPRESENTATION_SLOPE)
 
-    def before_activation(self, rows: Rows) -> Floats:
-        """φ(x) before the last layer's rectifier."""
-        phi = np.asarray(rows @ self.weights)
+    def before_activation(self, rows: Rows, product: Callable[[Rows, Floats], Floats] = operator.matmul) -> Floats:
+        """φ(x) before the last layer's rectifier. product : how rows are multiplied with weights."""
+        phi = np.asarray(product(rows, self.weights))
         phi += self.bias
         for weights, bias in self.deeper:
-            phi = leaky(phi, REPRESENTATION_SLOPE) @ weights
+            phi = product(leaky(phi, REPRESENTATION_SLOPE), weights)
             phi += bias
         return phi
 

@@ -6,7 +6,7 @@ Saved are φ of its rounds, the rows kept and the losses; random mappings are dr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,11 @@ import numpy.typing as npt
 from rdplearn.fit_folder import Arrays, FitFolder, Piece
 from rdplearn.problem import Phi
 from rdplearn.representation import Representation
+from rdplearn.scoring import Member
 
 if TYPE_CHECKING:
-    from rdplearn.boosting import BoostedMember
+    from rdplearn.boosting import Boosting
 
-Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 
@@ -40,42 +40,52 @@ class SavedMember:
         return self.arrays["kept"]
 
     @property
-    def kept_before(self) -> list[Ints]:
-        """The rows that each saved round was trained on."""
-        names = [f"kept_before_{number}" for number in range(len(self.arrays))]
+    def spread(self) -> float:
+        """Of the logarithms of the member's scores."""
+        return float(self.arrays["spread"][0])
+
+    def of_rounds(self, name: str) -> list[Any]:
+        """An array of each saved round."""
+        names = [f"round_{number}.{name}" for number in range(self.n_rounds_done)]
         return [self.arrays[name] for name in names if name in self.arrays]
 
-    def fill(self, number: int, drawn: Phi) -> Phi:
-        """φ of a saved round, put into one as it was drawn before training."""
-        if isinstance(drawn, Representation):
-            for layer, (weights, bias) in enumerate(drawn.layers):
-                weights[:] = self.arrays[f"round_{number}.weights_{layer}"]
-                bias[:] = self.arrays[f"round_{number}.bias_{layer}"]
-        else:
-            start = f"round_{number}.network."
-            drawn.load({name.removeprefix(start): a for name, a in self.arrays.items() if name.startswith(start)})
-        return drawn
-
-    def references(self, number: int) -> Floats | None:
-        """Rows in φ's space that a member without the novelty loss scores by."""
-        return self.arrays.get(f"round_{number}.references")
-
-
-def save_member(
-    folder: FitFolder, member: BoostedMember, n_rounds_done: int, kept: Ints, kept_before: list[Ints]
-) -> None:
-    """Save a member after a round, in place of what was saved of it before."""
-    arrays: Arrays = {"n_rounds_done": np.array([n_rounds_done]), "kept": kept}
-    for number, (of_round, before) in enumerate(zip(member.rounds, kept_before, strict=True)):
-        arrays[f"kept_before_{number}"] = before
-        phi: Phi = of_round.representation
+    def fill(self, number: int, drawn: Member) -> Member:
+        """A saved round, put into the member as it was drawn before training."""
+        start = f"round_{number}."
+        arrays = {name.removeprefix(start): a for name, a in self.arrays.items() if name.startswith(start)}
+        phi: Phi = drawn.representation
         if isinstance(phi, Representation):
             for layer, (weights, bias) in enumerate(phi.layers):
-                arrays |= {f"round_{number}.weights_{layer}": weights, f"round_{number}.bias_{layer}": bias}
+                weights[:], bias[:] = arrays[f"weights_{layer}"], arrays[f"bias_{layer}"]
         else:
-            arrays |= {f"round_{number}.network.{name}": array for name, array in phi.arrays().items()}
-        if of_round.references is not None:
-            arrays[f"round_{number}.references"] = of_round.references
+            network = {name.removeprefix("network."): a for name, a in arrays.items() if name.startswith("network.")}
+            phi.load(network)
+        return Member(phi, drawn.mapping, arrays.get("references"), float(arrays["typical"][0]))
+
+
+def save_member(folder: FitFolder, boosting: Boosting) -> None:
+    """Save a member after a round, in place of what was saved of it before."""
+    member = boosting.member
+    arrays: Arrays = {
+        "n_rounds_done": np.array([boosting.n_rounds_done]),
+        "kept": boosting.kept,
+        "spread": np.array([member.spread]),
+    }
+    for number, saved in enumerate(member.rounds):
+        of_round: Arrays = {
+            "kept_before": boosting.kept_before[number],
+            "logs": boosting.logs[number],
+            "typical": np.array([saved.typical]),
+        }
+        phi: Phi = saved.representation
+        if isinstance(phi, Representation):
+            for layer, (weights, bias) in enumerate(phi.layers):
+                of_round |= {f"weights_{layer}": weights, f"bias_{layer}": bias}
+        else:
+            of_round |= {f"network.{name}": array for name, array in phi.arrays().items()}
+        if saved.references is not None:
+            of_round["references"] = saved.references
+        arrays |= {f"round_{number}.{name}": array for name, array in of_round.items()}
     folder.save(piece_name(member.number), Piece(member.history, arrays))
 
 

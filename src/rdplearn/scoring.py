@@ -5,34 +5,39 @@ it φ and η need not agree, and a row is scored by its mean distance, in φ's s
 subsamples of the rows that boosting kept.
 
 All members are scored by one product of a block of rows with their weights side by side; cost is linear in the rows and
-memory bounded by the block. A row's score does not depend on the others in its block but for the rounding of single
-precision, for BLAS adds up in an order that varies with a row's place: relative differences stay below 1e-5.
+memory bounded by the block. A row's score does not depend on the others, to the last bit: sums over a row's numbers are
+taken one number after the other, by the plain formulas and by the compiled pass alike, and `row_products.py` sees to
+the products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
+from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn.matrix import Matrix, row_blocks
 from rdplearn.problem import Phi
-from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows, activate
+from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
+from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
 NUMBERS_WORTH_COMPILING = 3e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
-BLOCK = 128  # rows at a time: with all members' numbers they stay in the processor's cache
+NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -40,35 +45,37 @@ class Member:
     """What scoring needs of one trained member.
 
     references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components), φ of the subsamples; None with the novelty loss on
+    typical : median score of the rows that the member has drawn
     """
 
     representation: Phi
     mapping: Mapping
     references: Floats | None = None
+    typical: float = 1.0
 
 
 class Ensemble:
-    """The members side by side.
+    """Members of one round side by side.
 
     weights : (n_columns, n_members * n_components); bias : (n_members * n_components,)
-    deeper : of further layers of φ, weights (n_members, n_in, n_out) and bias (n_members, 1, n_out)
-    networks : φ of each member where it is a network of the user's own; weights and bias are empty then
+    deeper : weights (n_members, n_in, n_out) and bias (n_members, n_out) of φ's further layers, if it has any; then
+        `weights` and `bias` are as wide as the first one
+    networks : φ of each member where it is a network of the user's own; `weights` and `bias` are empty then
     mappings : one projection for all members with its weights side by side likewise, or a mapping for each
     references : (n_members, n_references, n_components) or None
+    typical : (n_members,), median score of the rows that each member has drawn
     """
 
     def __init__(self, n_members: int, example: Member) -> None:
         phi = example.representation
-        layers = phi.layers if isinstance(phi, Representation) else [(np.empty((0, 0)), np.empty(0))]
-        (weights, bias), *deeper = layers
+        is_own = not isinstance(phi, Representation)
+        (weights, bias), *deeper = [(np.empty((0, 0)), np.empty(0))] if is_own else phi.layers
         self.n_members, self.n_components = n_members, phi.n_components
         self.weights = np.zeros((len(weights), n_members * bias.size), dtype=np.float32)
         self.bias = np.zeros(n_members * bias.size, dtype=np.float32)
-        self.deeper = [
-            (np.zeros((n_members, *w.shape), np.float32), np.zeros((n_members, 1, b.size), np.float32))
-            for w, b in deeper
-        ]
-        self.networks: list[Phi] | None = None if isinstance(phi, Representation) else [phi] * n_members
+        self.deeper = [tuple(np.zeros((n_members, *part.shape), np.float32) for part in layer) for layer in deeper]
+        self.networks: list[Phi] | None = [phi] * n_members if is_own else None
+        self.typical = np.ones(n_members, dtype=np.float32)
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_members
         self.references: Floats | None = None
         if example.references is not None:
@@ -77,6 +84,7 @@ class Ensemble:
             n_columns, n_targets = example.mapping.weights.shape
             self.mappings = Projection(
                 np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
+                np.zeros(n_members * n_targets, dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
                 example.mapping.activation,
             )
@@ -89,75 +97,128 @@ class Ensemble:
             (weights, bias), *deeper = member.representation.layers
             here = slice(number * bias.size, (number + 1) * bias.size)
             self.weights[:, here], self.bias[here] = weights, bias
-            for (all_weights, all_bias), (weights, bias) in zip(self.deeper, deeper, strict=True):
-                all_weights[number], all_bias[number] = weights, bias
+            for all_members, one_member in zip(self.deeper, deeper, strict=True):
+                all_members[0][number], all_members[1][number] = one_member
         here = slice(number * self.n_components, (number + 1) * self.n_components)
+        self.typical[number] = member.typical
         if self.references is not None:
             self.references[number] = member.references
         elif isinstance(self.mappings, Projection):
             assert isinstance(member.mapping, Projection)
             self.mappings.weights[:, here] = member.mapping.weights
             self.mappings.offset[here] = member.mapping.offset
+            self.mappings.centre[here] = member.mapping.centre
         else:
             self.mappings[number] = member.mapping
 
-    def represent(self, rows: Rows) -> Floats:
-        """φ of all members: (n_rows, n_members, n_components)."""
+    def represent(self, rows: Rows, some: slice) -> Floats:
+        """φ of some members: (n_rows, n_some, n_components)."""
         if self.networks is not None:
-            return np.stack([network(rows) for network in self.networks], axis=1)
-        phi = np.asarray(rows @ self.weights)
-        phi += self.bias
+            return np.stack([network(rows) for network in self.networks[some]], axis=1)
+        n_first = self.bias.size // self.n_members
+        here = slice(some.start * n_first, some.stop * n_first)
+        phi = row_products(rows, self.weights[:, here])
+        phi += self.bias[here]
         np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
-        phi = phi.reshape(phi.shape[0], self.n_members, -1)
-        for weights, bias in self.deeper:
-            phi = leaky((phi.transpose(1, 0, 2) @ weights + bias).transpose(1, 0, 2), REPRESENTATION_SLOPE)
-        return phi
+        phi = phi.reshape(rows.shape[0], -1, n_first)
+        if not self.deeper:
+            return phi
+        return np.stack([self._go_deeper(phi[:, place], some.start + place) for place in range(phi.shape[1])], axis=1)
 
-    def targets(self, rows: Rows) -> Floats:
-        """η of all members: (n_rows, n_members, n_targets)."""
+    def targets(self, rows: Rows, some: slice) -> Floats:
+        """η of some members: (n_rows, n_some, n_targets)."""
         if isinstance(self.mappings, Projection):
-            projected = np.asarray(rows @ self.mappings.weights)
-            eta = activate(projected, self.mappings.offset, self.mappings.activation, self.n_components)
-            return eta.reshape(-1, self.n_members, self.n_components)
-        return np.stack([mapping(rows) for mapping in self.mappings], axis=1)
+            here = self._numbers_of(some)
+            projected = row_products(rows, self.mappings.weights[:, here])
+            eta = self.mappings.activate(projected, self.n_components, here)
+            return eta.reshape(rows.shape[0], -1, self.n_components)
+        return np.stack([mapping(rows) for mapping in self.mappings[some]], axis=1)
 
     def scorer(self, n_rows: int) -> Callable[[Rows], Floats]:
         """Give the function that scores a block by every member: compiled if so many rows are worth it."""
         if not isinstance(self.mappings, Projection) or n_rows * self.bias.size < NUMBERS_WORTH_COMPILING:
             return self.member_scores
+        slope = SLOPES.get(self.mappings.activation)
         if self.deeper or self.networks is not None:
             return self.member_scores
-        slope = SLOPES.get(self.mappings.activation)
-        if slope is None:
-            return self.member_scores
+        return self.member_scores if slope is None else partial(self.member_scores, target_slope=slope)
+
+    def member_scores(self, rows: Rows, target_slope: float | None = None) -> Floats:
+        """Anomaly score by every member: (n_rows, n_members).
+
+        target_slope : of η for negative numbers; if given, one compiled pass does the work of the plain formulas
+        """
+        scores = np.empty((self.n_members, rows.shape[0]), dtype=np.float32)
+        for some in row_blocks(self.n_members, max(1, NUMBERS_AT_ONCE // self.n_components)):
+            if target_slope is not None:
+                self._score_in_one_pass(rows, some, target_slope, scores[some])
+                continue
+            phi = self.represent(rows, some)
+            if self.references is None:
+                scores[some] = novelty_scores(phi, self.targets(rows, some)).T
+            else:
+                references = self.references[some]
+                scores[some] = [nearest_subsample_scores(phi[:, m], each) for m, each in enumerate(references)]
+        return scores.T
+
+    def _score_in_one_pass(self, rows: Rows, some: slice, target_slope: float, scores: Floats) -> None:
         from rdplearn import kernels  # here, because importing Numba takes longer than scoring a small table
 
-        shape = (self.n_members, self.n_components)
-        bias, mapping_weights = self.bias.reshape(shape), self.mappings.weights
+        assert isinstance(self.mappings, Projection)
+        here = self._numbers_of(some)
+        shape = (len(scores), self.n_components, rows.shape[0])
+        projected = row_products(rows, self.weights[:, here]).T.reshape(shape)
+        targets = row_products(rows, self.mappings.weights[:, here]).T.reshape(shape)
+        constants = (self.bias, self.mappings.offset, self.mappings.centre)
+        bias, offset, centre = (constant[here].reshape(shape[:2]) for constant in constants)
+        kernels.novelty_scores(projected, bias, targets, offset, centre, np.float32(target_slope), scores)
 
-        def fused_scores(rows: Rows) -> Floats:
-            scores = np.empty((rows.shape[0], self.n_members), dtype=np.float32)
-            projected = np.asarray(rows @ self.weights).reshape(-1, *shape)
-            targets = np.asarray(rows @ mapping_weights).reshape(-1, *shape)
-            kernels.novelty_scores(projected, bias, targets, np.float32(slope), scores)
-            return scores
+    def _go_deeper(self, phi: Floats, number: int) -> Floats:
+        """Take the output of a member's first layer through the others: (n_rows, n_components)."""
+        for weights, bias in self.deeper:
+            phi = leaky(row_products(phi, weights[number]) + bias[number], REPRESENTATION_SLOPE)
+        return phi
 
-        return fused_scores
+    def _numbers_of(self, some: slice) -> slice:
+        return slice(some.start * self.n_components, some.stop * self.n_components)
 
-    def member_scores(self, rows: Rows) -> Floats:
-        """Anomaly score by every member: (n_rows, n_members)."""
-        phi = self.represent(rows)
-        if self.references is None:
-            return novelty_scores(phi, self.targets(rows))
-        return np.stack(
-            [nearest_subsample_scores(phi[:, m], self.references[m]) for m in range(self.n_members)], axis=1
-        )
+
+@dataclass(frozen=True)
+class Panel:
+    """Members that share a view of the columns and a kind of mapping.
+
+    members : their numbers among all members
+    ensembles : one for each round
+    """
+
+    members: Ints
+    view: Callable[[Matrix], Rows]
+    ensembles: list[Ensemble]
+
+    def last_rounds(self, n_rounds: int) -> Panel:
+        """The same members with their last rounds only."""
+        return replace(self, ensembles=self.ensembles[-n_rounds:])
+
+    def one_round(self, number: int) -> Panel:
+        """The same members with a single round."""
+        return replace(self, ensembles=[self.ensembles[number]])
+
+    def scorer(self, n_rows: int, combination: Combination) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
+        scorers = [ensemble.scorer(n_rows) for ensemble in self.ensembles]
+
+        def score_block(rows: Rows) -> Floats:
+            rounds = zip(scorers, self.ensembles, strict=True)
+            return np.mean([combination.to_scale(score(rows), e.typical) for score, e in rounds], axis=0)
+
+        return score_block
 
 
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
     """Mean squared residual along the last axis; overwrites `phi`."""
     phi -= eta
-    return np.einsum("...k,...k->...", phi, phi) / np.float32(phi.shape[-1])
+    phi *= phi
+    return np.add.reduce(phi, axis=-1) / np.float32(phi.shape[-1])
 
 
 def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
@@ -165,27 +226,37 @@ def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
 
     phi : (n_rows, n_components); references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components)
     """
-    squared = phi @ references.T
+    squared = row_products(phi, references.T)
     squared *= -2.0
-    squared += np.einsum("ij,ij->i", phi, phi)[:, None]
+    squared += np.add.reduce(phi * phi, axis=1)[:, None]
     squared += np.einsum("ij,ij->i", references, references)
     nearest = squared.reshape(len(phi), N_SUBSAMPLES, SUBSAMPLE_SIZE).min(axis=2)
     return np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
 
 
-def score_rows(
-    matrix: Matrix, view: Callable[[Matrix], Rows], ensemble: Ensemble, n_jobs: int | None, *, by_member: bool = False
-) -> Doubles:
-    """Anomaly score of every row, a block at a time, blocks spread over threads: (n_rows,), or (n_rows, n_members)."""
-    score = ensemble.scorer(matrix.shape[0])
+def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None) -> Doubles:
+    """Anomaly score of every row by all members together: (n_rows,)."""
+    return combination.over_members(scaled_member_scores(matrix, panels, combination, n_jobs))
+
+
+def scaled_member_scores(
+    matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None
+) -> npt.NDArray[np.floating]:
+    """Anomaly score of every row by every member, mean over rounds, on the scale that the combination averages on.
+
+    Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
+    """
+    scorers = [panel.scorer(matrix.shape[0], combination) for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
-        rows = view(matrix[stretch])
-        scores = np.concatenate([score(rows[block]) for block in row_blocks(rows.shape[0], BLOCK)])
-        return scores if by_member else scores.mean(axis=1)
+        scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
+        for panel, score in zip(panels, scorers, strict=True):
+            of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
+            scores[:, panel.members] = in_steady_blocks(panel.view(matrix[stretch]), score, of_panel)
+        return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.
-    stretches = row_blocks(matrix.shape[0], 16 * BLOCK)
+    stretches = row_blocks(matrix.shape[0], 8 * BLOCK)
     with one_blas_thread():
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(score_stretch)(s) for s in stretches)
-    return np.concatenate(parts).astype(np.float64)
+    return np.concatenate(parts)

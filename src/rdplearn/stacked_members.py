@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ class MemberTask:
     number: int
     rows: Rows
     draws: Ints
+    kind: Any
     seeds: np.random.SeedSequence
 
     def n_bytes(self, n_targets: int) -> int:
@@ -51,20 +53,20 @@ def boost_stacked(
 
 
 def stacks(tasks: Iterable[MemberTask], n_targets: int) -> Iterator[list[MemberTask]]:
-    """Cut the members into stacks that fit into memory."""
-    stack: list[MemberTask] = []
+    """Cut the members into stacks that fit into memory, each of members with the same number of columns."""
+    growing: dict[int, list[MemberTask]] = {}
     for task in tasks:
+        stack = growing.setdefault(task.rows.shape[1], [])
         if stack and sum(other.n_bytes(n_targets) for other in (*stack, task)) > LARGEST_STACK:
-            yield stack
-            stack = []
+            yield list(stack)
+            stack.clear()
         stack.append(task)
-    if stack:
-        yield stack
+    yield from growing.values()
 
 
 def boost_stack(tasks: list[MemberTask], settings: BoostingSettings, watch: Watch) -> list[BoostedMember]:
     """Bring up the members of one stack, round by round; members that were saved join in where they stopped."""
-    members = [Boosting(task.number, task.rows, task.draws, settings, task.seeds, watch) for task in tasks]
+    members = [Boosting(task.number, task.rows, task.draws, task.kind, settings, task.seeds, watch) for task in tasks]
     while behind := [member for member in members if member.n_rounds_done < settings.n_rounds]:
         first_round = min(member.n_rounds_done for member in behind)
         train_round([member for member in behind if member.n_rounds_done == first_round], settings)

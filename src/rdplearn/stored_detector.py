@@ -1,4 +1,4 @@
-"""What a model file holds of an `RDPDetector`: its parameters, the scaling, the members, the threshold, the history.
+"""What a model file holds of an `RDPDetector`: its parameters, the views, the members, the threshold, the history.
 
 `describe` takes a fitted detector apart, `rebuild` puts it together again, and `layout` says in between which arrays a
 header asks for, so that they can be checked before they are read.
@@ -7,39 +7,62 @@ header asks for, so that they can be checked before they are read.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn.combination import Combination
+from rdplearn.curves import CurveView
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError
+from rdplearn.member_views import SingleView, View
 from rdplearn.model_file import Arrays, Layout
 from rdplearn.plain_values import as_mapping, make
 from rdplearn.random_mapping import Identity, Projection
 from rdplearn.random_mapping import Mapping as RandomMapping
 from rdplearn.representation import Representation
-from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member
-from rdplearn.torch_settings import torch_settings
-from rdplearn.views import MinMaxView, UnchangedView, View
+from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member, Panel
+from rdplearn.views import MinMaxView, UnchangedView
 
 OWNER = "Its description of the detector"
 # how to run it is the business of the machine that it runs on
 NOT_STORED = ("n_jobs", "verbose", "device", "compile", "callbacks")
 ACTIVATIONS = ("leaky", "linear", "cosine")
+VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
 HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """One of the views that stand side by side in a panel. n_knots : of its curves, 0 if it has none."""
+
+    kind: str
+    n_knots: int
+
+
+@dataclass(frozen=True)
+class StoredPanel:
+    """Members that share a view and a kind of mapping.
+
+    members : their numbers
+    activation : of the random mapping after its projection; None for the original space
+    """
+
+    members: list[int]
+    views: list[dict[str, Any]]
+    activation: str | None
+    n_targets: int
 
 
 @dataclass(frozen=True)
 class StoredDetector:
     """The part of the header that describes a detector.
 
-    all_constant : of the min-max scaling; None if columns are taken as they are
-    n_ensembles : one, or one for each round
-    activation : of the random mapping after its projection; None for the original space
+    n_rounds : how many rounds of members there are: those that score, or all
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
     """
@@ -48,10 +71,8 @@ class StoredDetector:
     n_columns: int
     column_names: list[str] | None
     offset: float
-    all_constant: bool | None
-    n_ensembles: int
-    activation: str | None
-    n_targets: int
+    panels: list[dict[str, Any]]
+    n_rounds: int
     n_references: int
     n_records: int
 
@@ -59,25 +80,23 @@ class StoredDetector:
 def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     """Take a fitted detector apart into a header of plain values and arrays."""
     check_is_fitted(detector)
-    ensemble: Ensemble = detector.ensembles_[-1]
-    view = detector.view_ if isinstance(detector.view_, MinMaxView) else None
-    mapping = _mapping_of(ensemble)
-    arrays: Arrays = {"history": _history_array(detector.history_)}
-    if view is not None:
-        arrays |= {"scaling.low": view.low, "scaling.width": view.width}
-    for number, members in enumerate(detector.ensembles_):
-        arrays |= {f"ensemble_{number}.{part}": array for part, array in _ensemble_arrays(members)}
+    arrays: Arrays = {
+        "history": _history_array(detector.history_),
+        "member_weights": detector.combination_.weights,
+    }
+    for number, panel in enumerate(detector.panels_):
+        arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
     names = getattr(detector, "feature_names_in_", None)
+    ensembles = detector.panels_[0].ensembles
+    references = ensembles[0].references
     header = StoredDetector(
         parameters=_plain_parameters(detector),
         n_columns=int(detector.n_features_in_),
         column_names=None if names is None else [str(name) for name in names],
         offset=float(detector.offset_),
-        all_constant=None if view is None else bool(view.all_constant),
-        n_ensembles=len(detector.ensembles_),
-        activation=mapping.activation if isinstance(mapping, Projection) else None,
-        n_targets=_n_targets(ensemble, mapping),
-        n_references=0 if ensemble.references is None else ensemble.references.shape[1],
+        panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
+        n_rounds=len(ensembles),
+        n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
     )
     return asdict(header), arrays
@@ -85,45 +104,36 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
 
 def layout(description: Any, n_arrays: int) -> Layout:
     """The types and shapes of the arrays that a detector of this description has."""
-    stored, detector = _read(description)
-    if stored.n_ensembles not in (1, detector.n_rounds) or stored.n_ensembles > n_arrays:
-        raise ModelFileError(f"{OWNER} has an impossible 'n_ensembles': {stored.n_ensembles}.")
-    sizes = _layer_sizes(detector)
-    width = detector.n_members * sizes[0]
-    wanted: Layout = {"history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS)))}
-    if stored.all_constant is not None:
-        wanted |= {f"scaling.{part}": ("F64", (stored.n_columns,)) for part in ("low", "width")}
-    for number in range(stored.n_ensembles):
-        start = f"ensemble_{number}"
-        wanted[f"{start}.weights"] = ("F32", (stored.n_columns, width))
-        wanted[f"{start}.bias"] = ("F32", (width,))
-        for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
-            wanted[f"{start}.layer_{layer}.weights"] = ("F32", (detector.n_members, n_in, n_out))
-            wanted[f"{start}.layer_{layer}.bias"] = ("F32", (detector.n_members, 1, n_out))
-        if stored.activation is not None:
-            n_targets = detector.n_members * stored.n_targets
-            wanted[f"{start}.mapping_weights"] = ("F32", (stored.n_columns, n_targets))
-            wanted[f"{start}.mapping_offset"] = ("F32", (n_targets,))
-        if stored.n_references:
-            shape = (detector.n_members, stored.n_references, detector.n_components)
-            wanted[f"{start}.references"] = ("F32", shape)
+    stored, panels, detector = _read(description)
+    if stored.n_rounds * len(panels) > n_arrays:
+        raise ModelFileError(f"{OWNER} has an impossible 'n_rounds': {stored.n_rounds}.")
+    wanted: Layout = {
+        "history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))),
+        "member_weights": ("F64", (detector.n_members,)),
+    }
+    for number, panel in enumerate(panels):
+        of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
+        wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
     return wanted
 
 
 def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     """Put a detector together from its description and its arrays, which fit its `layout`."""
-    stored, detector = _read(description)
+    stored, panels, detector = _read(description)
     detector.n_features_in_ = stored.n_columns
     if stored.column_names is not None:
         detector.feature_names_in_ = np.array(stored.column_names, dtype=object)
-    detector.view_ = _rebuild_view(stored, arrays)
-    detector.ensembles_ = [_rebuild_ensemble(number, stored, detector, arrays) for number in range(stored.n_ensembles)]
+    detector.panels_ = [
+        _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
+        for number, panel in enumerate(panels)
+    ]
+    detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
     detector.history_ = _rebuild_history(arrays["history"])
     detector.offset_ = float(stored.offset)
     return detector
 
 
-def _read(description: Any) -> tuple[StoredDetector, RDPDetector]:
+def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
     unknown = sorted(
@@ -134,38 +144,73 @@ def _read(description: Any) -> tuple[StoredDetector, RDPDetector]:
     detector = RDPDetector(**stored.parameters)
     try:
         detector._check_parameters()
-        torch_settings(detector)
     except (ValueError, TypeError) as fault:
         raise ModelFileError(f"{OWNER} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
-    _require_sense(stored, detector)
-    return stored, detector
+    panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
+    _require_sense(stored, panels, detector)
+    return stored, panels, detector
 
 
-def _require_sense(stored: StoredDetector, detector: RDPDetector) -> None:
+def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: RDPDetector) -> None:
     """See that values which fit their types also fit each other."""
     scores_by_distance = detector.novelty_weight == 0
+    n_scoring = min(detector.score_rounds, detector.n_rounds)
+    members = [number for panel in panels for number in panel.members]
     sensible = {
         "n_columns": stored.n_columns > 0,
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
-        "all_constant": (stored.all_constant is None) == (detector.scaling is None),
-        "activation": stored.activation in (*ACTIVATIONS, None),
-        "n_targets": scores_by_distance or stored.n_targets == detector.n_components,
+        "n_rounds": stored.n_rounds in (n_scoring, detector.n_rounds),
         "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
+        "panels": len(members) == detector.n_members
+        and sorted(members) == list(range(len(members)))
+        and all(panel.members for panel in panels),
     }
-    if stored.activation is None:
-        sensible["n_targets"] = stored.n_targets == stored.n_columns and sensible["n_targets"]
     for name, is_sensible in sensible.items():
         if not is_sensible:
             raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(stored, name)!r:.60}.")
+    for panel in panels:
+        n_seen = stored.n_columns * len(panel.views)
+        fits = panel.activation is not None or panel.n_targets == n_seen
+        of_panel = {
+            "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
+            "activation": panel.activation in (*ACTIVATIONS, None),
+            "n_targets": fits and (scores_by_distance or panel.n_targets == detector.n_components),
+        }
+        for name, is_sensible in of_panel.items():
+            if not is_sensible:
+                raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(panel, name)!r:.60}.")
+
+
+def _is_view(description: Any, n_columns: int) -> bool:
+    view = make(StoredView, as_mapping(description, "a view", OWNER), OWNER)
+    if view.kind == "curves":
+        return view.n_knots >= n_columns
+    return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
 def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
     """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
-    if not isinstance(detector.mapping, str):
+    mappings = detector.mapping if isinstance(detector.mapping, list | tuple) else [detector.mapping]
+    if not all(isinstance(mapping, str) for mapping in mappings):
         raise ValueError(
             "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
             f"{detector.mapping!r:.60}: pickle the detector instead, or use one of the built-in mappings."
         )
+    _require_no_code(detector)
+    parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
+    parameters["network"] = None if detector.network is None else [int(width) for width in detector.network]
+    parameters |= {
+        name: list(value)
+        for name, value in parameters.items()
+        if name in ("views", "mapping") and isinstance(value, tuple)
+    }
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
+    if not isinstance(plain["random_state"], int | None):
+        del plain["random_state"]
+    return plain
+
+
+def _require_no_code(detector: RDPDetector) -> None:
     if callable(detector.network):
         raise ValueError(
             "A model with a 'network' function of your own cannot be stored: a model file holds no code. Pickle the "
@@ -177,24 +222,42 @@ def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
                 f"The {name!r} of RDPDetector cannot be stored: a model file holds no code. Scoring does not need it: "
                 f"call set_params({name}=None) before you save what was learned with it."
             )
-    parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
-    parameters["network"] = None if detector.network is None else [int(width) for width in detector.network]
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-    if not isinstance(plain["random_state"], int | None):
-        del plain["random_state"]
-    return plain
 
 
-def _mapping_of(ensemble: Ensemble) -> RandomMapping:
-    return ensemble.mappings[0] if isinstance(ensemble.mappings, list) else ensemble.mappings
+def _layer_sizes(detector: RDPDetector) -> list[int]:
+    """Numbers that each layer of φ gives."""
+    return [*(detector.network or ()), detector.n_components]
 
 
-def _n_targets(ensemble: Ensemble, mapping: RandomMapping) -> int:
+def _describe_panel(panel: Panel) -> StoredPanel:
+    ensemble = panel.ensembles[-1]
+    mapping = ensemble.mappings[0] if isinstance(ensemble.mappings, list) else ensemble.mappings
+    n_targets = ensemble.n_components
     if isinstance(mapping, Identity):
-        return ensemble.weights.shape[0]
-    if isinstance(ensemble.mappings, list):
-        return cast(Projection, mapping).weights.shape[1]
-    return ensemble.n_components
+        n_targets = ensemble.weights.shape[0]
+    elif isinstance(ensemble.mappings, list):
+        n_targets = cast(Projection, mapping).weights.shape[1]
+    return StoredPanel(
+        members=[int(number) for number in panel.members],
+        views=[asdict(_describe_view(view)) for view in cast(View, panel.view).parts],
+        activation=mapping.activation if isinstance(mapping, Projection) else None,
+        n_targets=n_targets,
+    )
+
+
+def _describe_view(view: SingleView) -> StoredView:
+    if isinstance(view, CurveView):
+        return StoredView("curves", len(view.knots))
+    return StoredView("minmax" if isinstance(view, MinMaxView) else "unchanged", 0)
+
+
+def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
+    for number, view in enumerate(cast(View, panel.view).parts):
+        for field in VIEW_FIELDS[_describe_view(view).kind]:
+            yield f"view_{number}.{field}", getattr(view, field)
+    for number, ensemble in enumerate(panel.ensembles):
+        for part, array in _ensemble_arrays(ensemble):
+            yield f"round_{number}.{part}", array
 
 
 def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
@@ -203,13 +266,55 @@ def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
     for layer, (weights, bias) in enumerate(ensemble.deeper, start=1):
         yield f"layer_{layer}.weights", weights
         yield f"layer_{layer}.bias", bias
+    yield "typical", ensemble.typical
     mappings = ensemble.mappings if isinstance(ensemble.mappings, list) else [ensemble.mappings]
     projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
     if projections:
         yield "mapping_weights", np.concatenate([projection.weights for projection in projections], axis=1)
         yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
+        yield "mapping_centre", np.concatenate([projection.centre for projection in projections])
     if ensemble.references is not None:
         yield "references", ensemble.references
+
+
+def _panel_layout(panel: StoredPanel, stored: StoredDetector, sizes: list[int]) -> Layout:
+    wanted: Layout = {}
+    for number, view in enumerate(panel.views):
+        lengths = {"low": stored.n_columns, "width": stored.n_columns, "starts": stored.n_columns + 1}
+        for field in VIEW_FIELDS[view["kind"]]:
+            kind = "I64" if field == "starts" else "F64"
+            wanted[f"view_{number}.{field}"] = (kind, (lengths.get(field, view["n_knots"]),))
+    n_seen, n_members = stored.n_columns * len(panel.views), len(panel.members)
+    for number in range(stored.n_rounds):
+        start = f"round_{number}"
+        wanted[f"{start}.weights"] = ("F32", (n_seen, n_members * sizes[0]))
+        wanted[f"{start}.bias"] = ("F32", (n_members * sizes[0],))
+        for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
+            wanted[f"{start}.layer_{layer}.weights"] = ("F32", (n_members, n_in, n_out))
+            wanted[f"{start}.layer_{layer}.bias"] = ("F32", (n_members, n_out))
+        wanted[f"{start}.typical"] = ("F32", (n_members,))
+        if panel.activation is not None:
+            wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
+            wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
+            wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
+        if stored.n_references:
+            wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, sizes[-1]))
+    return wanted
+
+
+def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, sizes: list[int], arrays: Arrays) -> Panel:
+    views = [
+        _rebuild_view(view["kind"], stored.n_columns, _under(f"view_{number}.", arrays))
+        for number, view in enumerate(panel.views)
+    ]
+    ensembles = [
+        _rebuild_ensemble(panel, sizes, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)
+    ]
+    return Panel(np.array(panel.members), View(tuple(views)), ensembles)
+
+
+def _under(start: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _history_array(history: list[dict[str, float]]) -> Any:
@@ -228,40 +333,39 @@ def _rebuild_history(array: Any) -> list[dict[str, float]]:
     ]
 
 
-def _rebuild_view(stored: StoredDetector, arrays: Arrays) -> View:
-    if stored.all_constant is None:
+def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
+    if kind == "unchanged":
         return UnchangedView()
-    if not (arrays["scaling.width"] > 0).all():
-        raise ModelFileError("Its array 'scaling.width' must be positive.")
-    return MinMaxView(arrays["scaling.low"], arrays["scaling.width"], stored.all_constant)
+    if kind == "minmax":
+        if not (arrays["width"] > 0).all():
+            raise ModelFileError("Its array 'width' of a view must be positive.")
+        return MinMaxView(arrays["low"], arrays["width"])
+    starts, knots = arrays["starts"], arrays["knots"]
+    ends_well = starts[0] == 0 and starts[-1] == len(knots) and (np.diff(starts) > 0).all()
+    if not ends_well or (np.diff(knots) < 0)[np.setdiff1d(np.arange(len(knots) - 1), starts[1:-1] - 1)].any():
+        raise ModelFileError(f"The curves of a view must have ascending knots for each of its {n_columns} columns.")
+    return CurveView(starts, knots, arrays["heights"])
 
 
-def _rebuild_ensemble(number: int, stored: StoredDetector, detector: RDPDetector, arrays: Arrays) -> Ensemble:
-    part = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"ensemble_{number}.")}
-    sizes = _layer_sizes(detector)
-    members = [_rebuild_member(member, stored, sizes, part) for member in range(detector.n_members)]
-    ensemble = Ensemble(detector.n_members, members[0])
+def _rebuild_ensemble(panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Ensemble:
+    members = [_rebuild_member(place, panel, sizes, arrays) for place in range(len(panel.members))]
+    ensemble = Ensemble(len(members), members[0])
     for place, member in enumerate(members):
         ensemble.put(place, member)
     return ensemble
 
 
-def _layer_sizes(detector: RDPDetector) -> list[int]:
-    """Numbers that each layer of φ gives."""
-    return [*(detector.network or ()), detector.n_components]
-
-
-def _rebuild_member(number: int, stored: StoredDetector, sizes: list[int], part: Mapping[str, Any]) -> Member:
-    here = slice(number * sizes[0], (number + 1) * sizes[0])
+def _rebuild_member(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Member:
+    here = slice(place * sizes[0], (place + 1) * sizes[0])
+    mapping: RandomMapping = Identity()
+    if panel.activation is not None:
+        targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
+        offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
+        mapping = Projection(arrays["mapping_weights"][:, targets], offset, centre, cast(Any, panel.activation))
+    references = arrays["references"][place] if "references" in arrays else None
     deeper = [
-        (part[f"layer_{layer}.weights"][number], part[f"layer_{layer}.bias"][number, 0])
+        (arrays[f"layer_{layer}.weights"][place], arrays[f"layer_{layer}.bias"][place])
         for layer in range(1, len(sizes))
     ]
-    mapping: RandomMapping = Identity()
-    if stored.activation is not None:
-        targets = slice(number * stored.n_targets, (number + 1) * stored.n_targets)
-        weights, offset = part["mapping_weights"][:, targets], part["mapping_offset"][targets]
-        mapping = Projection(weights, offset, cast(Any, stored.activation))
-    references = part["references"][number] if stored.n_references else None
-    phi = Representation(part["weights"][:, here], part["bias"][here], tuple(deeper))
-    return Member(phi, mapping, references)
+    representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
+    return Member(representation, mapping, references, float(arrays["typical"][place]))

@@ -6,6 +6,7 @@ Two BLAS threads on products this small gain little on an idle machine and lose 
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
@@ -19,10 +20,37 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()  # finding the loaded libraries takes milliseconds: once is enough
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+class _OneBlasThread:
+    """Holds BLAS to one thread from the first of our threads that enters until the last one that leaves.
+
+    The cap belongs to the whole process. Were each thread to set and restore it, the first to leave would lift it for
+    the others.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_within = 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._n_within += 1
+            if self._n_within == 1:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_within -= 1
+            if self._n_within == 0:
+                self._limiter.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
     """Hold BLAS to one thread within a `with` block."""
-    limiter: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limiter
+    return _one_blas_thread
 
 
 def one_blas_thread_in_worker(caller: int) -> AbstractContextManager[Any]:

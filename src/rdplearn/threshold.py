@@ -3,8 +3,8 @@
 Three ways to say it: as a share of all rows (`contamination=0.02`), as a share of the *normal* rows
 (`false_alarm_rate=0.01`), or not at all (`"auto"`).
 
-A false-alarm rate is calibrated on rows that the scoring members have not seen, for a row that a member was trained on
-looks more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want
+A false-alarm rate is calibrated on rows that were held back from training, for a row that a member was trained on looks
+more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want
 to count. Leaving out what boosting dropped does not help: it drops a fixed share, most of it normal, and a line drawn
 on the survivors alone reports many times the share asked for. Instead the tail of the normal rows is continued from
 below: their log scores are taken to fall off no slower, beyond the 85 % point, than the slowest exponential that they
@@ -22,7 +22,6 @@ import numpy.typing as npt
 from rdplearn.errors import RDPWarning
 
 Doubles = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 BODY = np.array([0.5, 0.6, 0.7, 0.8, 0.85])  # where anomalies are taken to be absent
 
@@ -32,18 +31,21 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
     return float(np.quantile(scores, 1.0 - contamination))
 
 
-def automatic_threshold(scores: Doubles) -> float:
+def automatic_threshold(scores: Doubles, *, on_logs: bool) -> float:
     """Tukey's upper fence, the end of a box plot's whisker: upper quartile plus 1.5 interquartile ranges.
+
+    on_logs : of the logarithms, for scores that are geometric means
 
     Examples
     --------
     >>> import numpy as np
     >>> scores = np.random.default_rng(0).chisquare(50, size=1000)
-    >>> bool(0 < np.mean(scores > automatic_threshold(scores)) < 0.02)
+    >>> bool(0 < np.mean(scores > automatic_threshold(scores, on_logs=False)) < 0.02)
     True
     """
-    lower, upper = np.quantile(scores, [0.25, 0.75])
-    return float(upper + 1.5 * (upper - lower))
+    lower, upper = np.quantile(_logs(scores) if on_logs else scores, [0.25, 0.75])
+    fence = upper + 1.5 * (upper - lower)
+    return float(np.exp(fence) if on_logs else fence)
 
 
 def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> float:
@@ -51,7 +53,7 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> fl
 
     Parameters
     ----------
-    unseen_scores : scores of rows, some of them perhaps anomalous, by members that were not trained on them
+    unseen_scores : scores of rows, some of them perhaps anomalous, that no member was trained on
     """
     n_rows = len(unseen_scores)
     rank = int(np.ceil((1.0 - false_alarm_rate) * (n_rows + 1)))  # the +1 makes it right for finitely many rows
@@ -73,16 +75,6 @@ def continued_tail(scores: Doubles, share: float) -> float:
     survivors = -np.log(1.0 - BODY)
     slope = float(np.max(np.diff(logs) / np.diff(survivors)))
     return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
-
-
-def unseen_scores(member_scores: Doubles, seen: Bools) -> Doubles:
-    """Mean score by the members that have not seen the row; rows that all members have seen are left out.
-
-    member_scores, seen : (n_rows, n_members)
-    """
-    n_unseen = np.sum(~seen, axis=1)
-    totals = np.sum(np.where(seen, 0.0, member_scores), axis=1)
-    return totals[n_unseen > 0] / n_unseen[n_unseen > 0]
 
 
 def _logs(scores: Doubles) -> Doubles:

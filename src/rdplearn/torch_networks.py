@@ -105,7 +105,7 @@ class OwnNetwork:
         """Take over parameters and buffers from `arrays`."""
         fill(self.module.state_dict(), arrays)
 
-    def before_activation(self, rows: Rows) -> Floats:
+    def before_activation(self, rows: Rows, product: object = None) -> Floats:
         """φ(x): a network of one's own has its activation inside."""
         return self(rows)
 

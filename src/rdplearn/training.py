@@ -23,7 +23,8 @@ EngineName = Literal["numba", "numpy", "torch"]
 ENGINES = ("auto", "numba", "numpy", "torch")
 # Compiling the kernels takes 6 to 15 seconds once on a machine. A job shorter than this is done before that.
 SECONDS_WORTH_COMPILING = 6.0
-STRETCHES = 20  # the losses of a training are written down this many times or more
+STRETCHES = 20  # the losses of a long training are written down this many times or more ...
+SHORTEST_STRETCH = 30  # ... and those of a short one after so many steps
 FLOPS_PER_STRETCH = 1e9  # return to Python several times a second: for progress, and so that Ctrl-C is heard
 
 
@@ -116,7 +117,7 @@ def stretch_length(rows: Rows, n_components: int, settings: TrainingSettings, re
 
 def steps_at_a_time(flops: float, n_steps: int, record_every: int | None = None) -> int:
     """How many of `n_steps` steps of so many operations to take between two returns to Python."""
-    most = -(-n_steps // STRETCHES) if record_every is None else record_every
+    most = max(SHORTEST_STRETCH, -(-n_steps // STRETCHES)) if record_every is None else record_every
     return max(1, min(most, int(FLOPS_PER_STRETCH / flops)))
 
 

@@ -460,6 +460,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _check_parameters(self) -> None:
         self._validate_params()
         check_callbacks(self.callbacks, "RDPTransformer")
+        torch_settings(self)
         if self.distance_weight == 0 and self.reconstruction_weight == 0:
             raise ValueError(
                 "At least one of 'distance_weight' and 'reconstruction_weight' of RDPTransformer must be positive. Got "

@@ -1,9 +1,8 @@
-"""Views of the columns: what a member sees of a table.
+"""The paper's view of the columns: every column scaled to [0, 1] by its smallest and largest value at fit.
 
-So far there is the paper's: every column scaled to [0, 1] by its smallest and largest value at fit. A column that is
-mostly zero and has negative values keeps its zero and is divided by its largest magnitude instead, so that a sparse
-table stays sparse. The rule looks at the values alone: sparse and dense tables with the same content are scaled
-alike.
+A column that is mostly zero and has negative values keeps its zero and is divided by its largest magnitude instead, so
+that a sparse table stays sparse. The rule looks at the values alone: sparse and dense tables with the same content are
+scaled alike.
 """
 
 from __future__ import annotations
@@ -30,12 +29,10 @@ class MinMaxView:
     """`(x - low) / width`, column by column, in single precision.
 
     low, width : (n_columns,); width is never zero
-    all_constant : no column of the fitted table had two values
     """
 
     low: Doubles
     width: Doubles
-    all_constant: bool = False
 
     def __call__(self, block: Matrix) -> Rows:
         """Scale a block of rows."""
@@ -60,13 +57,8 @@ class MinMaxView:
             scaled.data /= self.width[scaled.indices]
         np.clip(scaled.data, -FARTHEST, FARTHEST, out=scaled.data)
         if shifted.size:
-            scaled.data[np.isin(scaled.indices, shifted)] = 0.0
             filled = MinMaxView(self.low[shifted], self.width[shifted])._dense(block[:, shifted].toarray())
-            full = sp.csr_array(
-                (filled.ravel(), np.tile(shifted, len(filled)), np.arange(len(filled) + 1) * shifted.size),
-                shape=block.shape,
-            )
-            scaled = scaled + full
+            return with_full_columns(scaled, shifted, filled)
         scaled.eliminate_zeros()
         return scaled.astype(np.float32)
 
@@ -86,7 +78,14 @@ class UnchangedView:
         return rows.astype(np.float64)
 
 
-View = MinMaxView | UnchangedView
+def with_full_columns(block: sp.csr_array, columns: npt.NDArray[np.int64], values: npt.NDArray[Any]) -> sp.csr_array:
+    """Replace some columns of a sparse block by dense ones; overwrites its data. values : (n_rows, n_chosen)."""
+    block.data[np.isin(block.indices, columns)] = 0.0
+    n_rows, n_chosen = values.shape
+    places = (values.ravel(), np.tile(columns, n_rows), np.arange(n_rows + 1) * n_chosen)
+    whole = sp.csr_array(block + sp.csr_array(places, shape=block.shape), dtype=np.float32)
+    whole.eliminate_zeros()
+    return whole
 
 
 def fit_min_max(matrix: Matrix) -> MinMaxView:
@@ -105,10 +104,9 @@ def fit_min_max(matrix: Matrix) -> MinMaxView:
         width = np.where(keeps_zero, np.maximum(-low, high), high - low)
     width = np.minimum(width, np.finfo(np.float64).max)
     low = np.where(keeps_zero, 0.0, low)
-    all_constant = not np.any(width > 0)
     # A constant column has no range; another value is measured against the constant itself.
     width = np.where(width > 0, width, np.where(low != 0, np.abs(low), 1.0))
-    return MinMaxView(low, width, all_constant)
+    return MinMaxView(low, width)
 
 
 def column_ranges(matrix: Matrix) -> tuple[Doubles, Doubles]:

@@ -9,6 +9,7 @@ import typer
 from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
+from rdplearn.cli.export import export
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
 from rdplearn.cli.score import score
@@ -50,7 +51,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, inspect, demo):
+for function in (detect, fit, score, inspect, export, demo):
     app.command()(command(function))
 
 

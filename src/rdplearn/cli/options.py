@@ -102,9 +102,12 @@ class TrainingOptions:
     false_alarm_rate: Annotated[
         float | None, typer.Option(min=1e-9, max=0.5, help="Share of the normal rows to report, at most.")
     ] = None
-    members: Annotated[int, typer.Option(min=1, help="Size of the ensemble.")] = 30
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of boosting.")] = 8
-    steps: Annotated[int, typer.Option(min=1, help="Steps of training in each round.")] = 6000
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Train as the paper does: 30 members, 8 rounds, 6,000 steps; slow.")
+    ] = False
+    members: Annotated[int | None, typer.Option(min=1, help="Size of the ensemble.")] = None
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of boosting.")] = None
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps of training in each round.")] = None
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0
     jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1
 
@@ -115,10 +118,10 @@ class TrainingOptions:
             raise typer.BadParameter(
                 "set the same line as --contamination. Leave one out.", param_hint="--false-alarm-rate"
             )
-        return RDPDetector(
-            n_members=self.members,
-            n_rounds=self.rounds,
-            n_steps=self.steps,
+        sizes: dict[str, Any] = {"n_members": self.members, "n_rounds": self.rounds, "n_steps": self.steps}
+        make = RDPDetector.paper if self.paper else RDPDetector
+        return make(
+            **{name: size for name, size in sizes.items() if size is not None},
             contamination="auto" if self.contamination is None else self.contamination,
             false_alarm_rate=self.false_alarm_rate,
             n_jobs=self.jobs,

@@ -1,0 +1,239 @@
+r"""Curved views of the columns: every value seen on a scale that its column's distribution suggests.
+
+With :math:`v` a value, :math:`N` rows, and everything learned from a sample of the table's rows:
+
+- *robust*: :math:`0.8 (v - \text{median}) / s`, cut at ±8, where :math:`s` is the width of the middle nine tenths of
+  the column in units that make it 1 for a normal distribution. Outliers neither set the scale nor leave it.
+- *rank*: :math:`0.8 \Phi^{-1}(\text{share of rows below } v)`: the same for any increasing function of the column.
+- *surprise*: how rare values like this one are, as a logarithm: of the frequency where a column has few distinct
+  values, of the distance that the nearest :math:`\sqrt N` values span where it has many. Rare values in the middle of a
+  column stand out here, and only here.
+
+Each is a curve for every column, straight between knots and level beyond the last. Where most values are zero the curve
+is moved so that zero stays zero, and sparse rows stay sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import ndtr, ndtri
+
+from rdplearn.matrix import Matrix
+from rdplearn.random_mapping import Rows
+from rdplearn.views import with_full_columns
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+Curve = tuple[Doubles, Doubles]  # knots, ascending, and the heights above them
+
+UNIT = 0.8  # a normal column has this standard deviation in every view
+FARTHEST_ROBUST, GREATEST_SURPRISE = 10.0, 12.0
+FEW_VALUES = 20
+CLOSEST = 1e-6  # values nearer than this share of the scale count as equal
+MOST_KNOTS = 256
+NARROWEST, WIDEST = 1e-290, 1e300  # scales between which no knot leaves the range of numbers
+
+
+@dataclass(frozen=True)
+class CurveView:
+    """A curve for each column.
+
+    starts : (n_columns + 1,); the knots of column j are those from `starts[j]` up to `starts[j + 1]`
+    knots, heights : of all columns, one after the other
+    """
+
+    starts: Ints
+    knots: Doubles
+    heights: Doubles
+
+    def __call__(self, block: Matrix) -> Rows:
+        """Look at a block of rows."""
+        return self._sparse(block) if sp.issparse(block) else self._dense(block)
+
+    def _dense(self, block: npt.NDArray[Any]) -> Floats:
+        seen = np.empty(block.shape, dtype=np.float32)
+        for column, (knots, heights) in enumerate(self.curves()):
+            seen[:, column] = np.interp(block[:, column], knots, heights)
+        return seen
+
+    def _sparse(self, block: sp.csr_array) -> sp.csr_array:
+        seen = sp.csr_array(block, dtype=np.float64, copy=True)
+        seen.data = self._follow(seen.indices, seen.data)
+        columns = np.arange(block.shape[1])
+        at_zero = self._follow(columns, np.zeros(len(columns)))
+        raised = np.flatnonzero(at_zero)
+        if raised.size:
+            values = block[:, raised].toarray().astype(np.float64)
+            filled = self._follow(np.tile(raised, len(values)), values.ravel()).reshape(values.shape)
+            return with_full_columns(seen, raised, filled)
+        seen.eliminate_zeros()
+        return seen.astype(np.float32)
+
+    def curves(self) -> Iterator[Curve]:
+        """Knots and heights of every column."""
+        for start, end in zip(self.starts[:-1], self.starts[1:], strict=True):
+            yield self.knots[start:end], self.heights[start:end]
+
+    def _follow(self, columns: Ints, values: Doubles) -> Doubles:
+        """The curves of many columns at once: a bisection that each value does among the knots of its own column."""
+        low, high = self.starts[columns], self.starts[columns + 1] - 1
+        values = np.clip(values, self.knots[low], self.knots[high])
+        while np.any(high - low > 1):
+            middle = (low + high) // 2
+            is_left = values < self.knots[middle]
+            high, low = np.where(is_left, middle, high), np.where(is_left, low, middle)
+        width = self.knots[high] - self.knots[low]
+        share = np.divide(values - self.knots[low], width, out=np.zeros_like(values), where=width > 0)
+        return self.heights[low] + share * (self.heights[high] - self.heights[low])
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct values of a column, ascending, and how many rows have each."""
+
+    values: Doubles
+    counts: Ints
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in all."""
+        return int(self.counts.sum())
+
+    def quantile(self, share: float) -> float:
+        """The value that this share of rows lies below, as `numpy.quantile` has it."""
+        place = share * (self.n_rows - 1)
+        ends = np.cumsum(self.counts)
+        below, above = self.values[np.searchsorted(ends, [np.floor(place), np.ceil(place)], side="right")]
+        return float(below + (place - np.floor(place)) * (above - below))
+
+    def scale(self) -> float:
+        """Width of the middle nine tenths in standard deviations of a normal column.
+
+        Where these are all equal, the standard deviation; in a constant column, the constant itself.
+        """
+        width = self.quantile(0.95) / 3.3 - self.quantile(0.05) / 3.3
+        return float(np.clip(width or self._deviation() or abs(self.values[0]) or 1.0, NARROWEST, WIDEST))
+
+    def _deviation(self) -> float:
+        largest = float(np.abs(self.values).max())
+        if largest == 0:
+            return 0.0
+        parts = self.values / largest  # no square leaves the range of numbers
+        mean = np.average(parts, weights=self.counts)
+        return largest * float(np.sqrt(np.average((parts - mean) ** 2, weights=self.counts)))
+
+
+def fit_curves(columns: list[Distinct], curve_of: Callable[[Distinct], Curve]) -> CurveView:
+    """Give every column its curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.array([[1.0], [2.0], [3.0], [4.0], [100.0]])
+    >>> fit_curves(distinct_columns(table), rank_curve)(table).ravel().astype(float).round(2).tolist()
+    [-1.03, -0.42, 0.0, 0.42, 1.03]
+    """
+    curves = [_with_zero_at_zero(column, *curve_of(column)) for column in columns]
+    lengths = [len(knots) for knots, _ in curves]
+    knots, heights = (np.concatenate(parts).astype(np.float64) for parts in zip(*curves, strict=True))
+    largest = np.finfo(np.float64).max / 4  # differences of knots are numbers, too
+    return CurveView(np.concatenate([[0], np.cumsum(lengths)]), np.clip(knots, -largest, largest), heights)
+
+
+def distinct_columns(sample: Matrix) -> list[Distinct]:
+    """The distinct values of every column of a sample of rows."""
+    if not sp.issparse(sample):
+        pairs = [np.unique(column, return_counts=True) for column in np.asarray(sample, dtype=np.float64).T]
+        return [Distinct(values, counts) for values, counts in pairs]
+    by_column = sp.csc_array(sample)
+    stored = np.split(by_column.data.astype(np.float64), by_column.indptr[1:-1])
+    return [_with_zeros(values, sample.shape[0] - len(values)) for values in stored]
+
+
+def robust_curve(column: Distinct) -> Curve:
+    """The median at zero, and the middle nine tenths for a scale."""
+    centre, reach = column.quantile(0.5), FARTHEST_ROBUST * column.scale()
+    return np.array([centre - reach, centre, centre + reach]), UNIT * FARTHEST_ROBUST * np.array([-1.0, 0.0, 1.0])
+
+
+def rank_curve(column: Distinct) -> Curve:
+    """The normal quantile of each value's rank; rows with equal values share their mean rank."""
+    shares = (np.cumsum(column.counts) - 0.5 * column.counts) / column.n_rows
+    chosen = _knots_among(shares)
+    return column.values[chosen], UNIT * ndtri(shares[chosen])
+
+
+def surprise_curve(column: Distinct) -> Curve:
+    """How rare values like this one are."""
+    if len(column.values) <= FEW_VALUES:
+        return _surprise_of_few(column)
+    return _surprise_of_many(column)
+
+
+def _surprise_of_few(column: Distinct) -> Curve:
+    """Heights at the values themselves; anything between or beyond them is as rare as half a row."""
+    frequencies = column.counts / column.n_rows
+    typical = np.log(np.sum(frequencies**2))
+    heights = UNIT * np.clip(typical - np.log(frequencies), -GREATEST_SURPRISE, GREATEST_SURPRISE)
+    unseen = UNIT * min(typical - np.log(0.5 / column.n_rows), GREATEST_SURPRISE)
+    values = column.values
+    gaps = np.diff(values / 4) if len(values) > 1 else np.array([abs(values[0]) / 4 or 0.25])
+    with np.errstate(over="ignore"):
+        left = values - np.append(gaps[:1], gaps)[: len(values)]
+        right = values + np.append(gaps, gaps[-1:])[: len(values)]
+    return np.stack([left, values, right], axis=1).ravel(), np.stack(
+        [np.full_like(heights, unseen), heights, np.full_like(heights, unseen)], axis=1
+    ).ravel()
+
+
+def _surprise_of_many(column: Distinct) -> Curve:
+    """The span of the nearest values of each, on a logarithmic scale, centred."""
+    n_rows = column.n_rows
+    ordered = np.repeat(column.values, column.counts)
+    n_near = max(1, int(np.sqrt(n_rows)))
+    first = np.clip(np.arange(n_rows) - n_near // 2, 0, n_rows - 1 - n_near)
+    spans = ordered[first + n_near] - ordered[first]
+    logs = np.log(np.maximum(spans / column.scale(), CLOSEST))
+    logs = np.clip(logs - logs.mean(), -GREATEST_SURPRISE, GREATEST_SURPRISE)
+    ends = np.cumsum(column.counts)
+    chosen = _knots_among((ends - 0.5 * column.counts) / n_rows)
+    return column.values[chosen], UNIT * logs[(ends - (column.counts + 1) // 2)[chosen]]
+
+
+def _knots_among(shares: Doubles) -> Ints:
+    """Choose knots among values with these shares of rows below: evenly by rank, and more densely in the tails."""
+    if len(shares) <= MOST_KNOTS:
+        return np.arange(len(shares))
+    first, last = float(shares[0]), float(shares[-1])
+    by_rank = np.linspace(first, last, MOST_KNOTS // 2)
+    by_quantile = ndtr(np.linspace(ndtri(first), ndtri(last), MOST_KNOTS // 2))
+    return np.unique(np.searchsorted(shares, np.concatenate([by_rank, by_quantile])).clip(max=len(shares) - 1))
+
+
+def _with_zero_at_zero(column: Distinct, knots: Doubles, heights: Doubles) -> Curve:
+    """Move the curve of a column that is mostly zero, so that zero stays zero."""
+    n_zeros = column.counts[column.values == 0].sum()
+    if n_zeros <= column.n_rows / 2:
+        return knots, heights
+    if 0.0 not in knots:
+        place = int(np.searchsorted(knots, 0.0))
+        knots, heights = np.insert(knots, place, 0.0), np.insert(heights, place, np.interp(0.0, knots, heights))
+    return knots, heights - heights[knots == 0.0]
+
+
+def _with_zeros(stored: Doubles, n_zeros: int) -> Distinct:
+    values, counts = np.unique(stored, return_counts=True)
+    if not n_zeros:
+        return Distinct(values, counts)
+    place = int(np.searchsorted(values, 0.0))
+    if place < len(values) and values[place] == 0:
+        counts[place] += n_zeros
+        return Distinct(values, counts)
+    return Distinct(np.insert(values, place, 0.0), np.insert(counts, place, n_zeros))

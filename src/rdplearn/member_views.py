@@ -1,0 +1,99 @@
+"""Which view of the columns a member has: one by name, or several side by side.
+
+No single view is best on all tables, and members with different views make different mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn.curves import CurveView, distinct_columns, fit_curves, rank_curve, robust_curve, surprise_curve
+from rdplearn.matrix import Matrix
+from rdplearn.random_mapping import Rows
+from rdplearn.views import MinMaxView, UnchangedView, fit_min_max
+
+SingleView = MinMaxView | UnchangedView | CurveView
+
+CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
+VIEW_NAMES = ("minmax", "unchanged", *CURVES)
+CURVE_ROWS = 10_000  # rows that the curves are learned from
+FEW_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class View:
+    """One or several views of the columns side by side."""
+
+    parts: tuple[SingleView, ...]
+
+    def __call__(self, block: Matrix) -> Rows:
+        """Look at a block of rows: (n_rows, n_parts * n_columns), in single precision."""
+        return side_by_side([part(block) for part in self.parts])
+
+
+class SharedRows:
+    """Rows of a table as members see them; of a small table, every part of a view looks at all rows, and only once."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+        self.is_small = matrix.shape[0] * matrix.shape[1] <= FEW_CELLS
+        self._seen: dict[int, Rows] = {}
+
+    def through(self, view: View, rows: npt.NDArray[np.int64]) -> Rows:
+        """Some rows through a view."""
+        if not self.is_small:
+            return view(self.matrix[rows])
+        for part in view.parts:
+            if id(part) not in self._seen:
+                self._seen[id(part)] = part(self.matrix)
+        return side_by_side([self._seen[id(part)][rows] for part in view.parts])
+
+
+def side_by_side(seen: list[Rows]) -> Rows:
+    """One matrix of several, dense or sparse as they are."""
+    if len(seen) == 1:
+        return seen[0]
+    return sp.csr_array(sp.hstack(seen, format="csr")) if sp.issparse(seen[0]) else np.hstack(seen)
+
+
+def names_in(view: str) -> list[str]:
+    """The single views in a name: "robust+rank" is two side by side.
+
+    Examples
+    --------
+    >>> names_in("robust + rank")
+    ['robust', 'rank']
+    """
+    return [name.strip() for name in view.split("+")]
+
+
+def fit_views(views: Iterable[str], matrix: Matrix, seed: int) -> dict[str, View]:
+    """Learn the views of a table, each single one once; curves from a sample of rows."""
+    views = list(dict.fromkeys(views))
+    singles: dict[str, SingleView] = {
+        name: _fit_single(name, matrix) for name in ("minmax", "unchanged") if _any_has(views, name)
+    }
+    if wanted := [name for name in CURVES if _any_has(views, name)]:
+        columns = distinct_columns(matrix[sample_for_curves(matrix.shape[0], seed)])
+        singles |= {name: fit_curves(columns, CURVES[name]) for name in wanted}
+    return {view: View(tuple(singles[name] for name in names_in(view))) for view in views}
+
+
+def sample_for_curves(n_rows: int, seed: int) -> npt.NDArray[np.int64]:
+    """Rows to learn curves from: all, or a random sample of `CURVE_ROWS`."""
+    if n_rows <= CURVE_ROWS:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, CURVE_ROWS, replace=False))
+
+
+def _any_has(views: list[str], name: str) -> bool:
+    return any(name in names_in(view) for view in views)
+
+
+def _fit_single(name: str, matrix: Matrix) -> MinMaxView | UnchangedView:
+    return fit_min_max(matrix) if name == "minmax" else UnchangedView()

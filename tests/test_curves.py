@@ -1,0 +1,119 @@
+"""Curved views of the columns: what they promise, on new rows, on sparse rows, and at the edge of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from rdplearn.curves import Distinct, distinct_columns, fit_curves, rank_curve, robust_curve, surprise_curve
+from rdplearn.member_views import CURVE_ROWS, fit_views, names_in
+
+RNG = np.random.default_rng(0)
+CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def view_of(table, name):
+    return fit_curves(distinct_columns(table), CURVES[name])
+
+
+def test_the_robust_view_does_not_care_for_outliers():
+    table = RNG.normal(5.0, 2.0, size=(2000, 1))
+    spoilt = table.copy()
+    spoilt[:20] = 1e9
+    plain, after = view_of(table, "robust")(table), view_of(spoilt, "robust")(table)
+    assert plain.std() == pytest.approx(0.8, rel=0.05)
+    np.testing.assert_allclose(after, plain, atol=0.2)
+    assert view_of(spoilt, "robust")(spoilt).max() == 8.0
+
+
+def test_the_rank_view_is_the_normal_quantile_of_the_rank():
+    table = np.exp(RNG.normal(size=(150, 1)))
+    expected = 0.8 * ndtri((rankdata(table) - 0.5) / 150)
+    np.testing.assert_allclose(view_of(table, "rank")(table).ravel(), expected, atol=1e-5)
+
+
+def test_many_distinct_values_need_few_knots():
+    table = np.exp(3 * RNG.normal(size=(5000, 1)))
+    view = view_of(table, "rank")
+    assert len(view.knots) <= 256
+    expected = 0.8 * ndtri((rankdata(table) - 0.5) / 5000)
+    np.testing.assert_allclose(view(table).ravel(), expected, atol=0.05)
+
+
+def test_rare_values_surprise_and_so_do_unseen_ones():
+    table = np.repeat([0.0, 1.0, 2.0], [60, 39, 1])[:, None]
+    heights = view_of(table, "surprise")(np.array([[0.0], [1.0], [2.0], [1.5], [7.0]])).ravel()
+    assert heights[0] < heights[1] < heights[2] < heights[3] == heights[4]
+    assert heights[2] - heights[1] == pytest.approx(0.8 * np.log(39), rel=1e-4)
+
+
+def test_a_gap_in_the_middle_surprises():
+    table = np.concatenate([RNG.normal(-5, 1, 500), RNG.normal(5, 1, 500), [0.0]])[:, None]
+    at = view_of(table, "surprise")(np.array([[-5.0], [0.0], [5.0]])).ravel()
+    assert at[1] > at[0] + 1
+    assert at[1] > at[2] + 1
+
+
+@pytest.mark.parametrize("name", CURVES)
+@given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=NUMBERS))
+@settings(max_examples=60, deadline=None)
+def test_any_numbers_give_finite_views(name, table):
+    view = view_of(table, name)
+    assert np.isfinite(view(table)).all()
+    assert np.isfinite(view(np.full((1, table.shape[1]), 1e308))).all()
+    assert np.all(np.diff(view.knots[: view.starts[1]]) >= 0)
+
+
+@pytest.mark.parametrize("name", CURVES)
+@given(hnp.arrays(np.float64, (15, 3), elements=st.sampled_from([0.0, 0.0, 0.0, -1.0, 2.5, 1e6])))
+@settings(max_examples=60, deadline=None)
+def test_sparse_rows_are_seen_as_dense_ones_are(name, table):
+    dense, sparse = view_of(table, name), view_of(sp.csr_array(table), name)
+    new = np.vstack([table, [[0.0, 7.0, -3.0]]])
+    np.testing.assert_allclose(sparse(sp.csr_array(new)).toarray(), dense(new), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_a_sparse_table_stays_sparse(name):
+    table = sp.random_array((500, 40), density=0.05, rng=RNG, format="csr")
+    assert view_of(table, name)(table).nnz <= table.nnz
+
+
+def test_a_constant_column_is_level_and_another_value_is_not():
+    for curve in CURVES.values():
+        knots, heights = curve(Distinct(np.array([5.0]), np.array([10])))
+        assert np.interp(5.0, knots, heights) == pytest.approx(0.0, abs=1e-6)
+    assert view_of(np.full((9, 1), 5.0), "robust")(np.array([[10.0]])) == pytest.approx(0.8)
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 40), elements=st.integers(-5, 5)), st.floats(0, 1))
+def test_quantiles_of_distinct_values_are_those_of_the_rows(values, share):
+    (column,) = distinct_columns(values[:, None])
+    assert column.quantile(share) == pytest.approx(np.quantile(values, share), abs=1e-9)
+
+
+def test_views_stand_side_by_side_and_are_learned_once():
+    table = RNG.normal(size=(300, 4))
+    views = fit_views(["robust", "robust+rank", "robust"], table, seed=0)
+    assert list(views) == ["robust", "robust+rank"]
+    assert views["robust"].parts[0] is views["robust+rank"].parts[0]
+    both = views["robust+rank"](table)
+    assert both.shape == (300, 8)
+    np.testing.assert_array_equal(both[:, :4], views["robust"](table))
+    np.testing.assert_allclose(views["robust+rank"](sp.csr_array(table)).toarray(), both, atol=1e-6)
+    assert names_in("robust+rank") == ["robust", "rank"]
+
+
+def test_curves_of_a_long_table_are_learned_from_a_sample_of_it():
+    table = RNG.normal(size=(3 * CURVE_ROWS, 1))
+    (part,) = fit_views(["rank"], table, seed=0)["rank"].parts
+    (whole,) = fit_views(["rank"], table[:CURVE_ROWS], seed=0)["rank"].parts
+    grid = np.linspace(-2, 2, 50)[:, None]
+    np.testing.assert_allclose(part(grid), whole(grid), atol=0.1)
