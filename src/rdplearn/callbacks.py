@@ -67,7 +67,8 @@ class Checkpoint:
     """Keep what a fit has done in a folder, and go on from there if it was interrupted.
 
     The same `fit` on the same table continues from the folder, with the result that it would have had without the
-    interruption; a folder of another fit is refused. When the fit is complete, the folder goes away.
+    interruption; a folder of a fit with other parameters or another table is refused, while other callbacks may have
+    come or gone. When the fit is complete, the folder goes away.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn.callbacks import Checkpoint, Records, find_checkpoint
+from rdplearn.callbacks import Records, find_checkpoint
 from rdplearn.errors import CheckpointError
 from rdplearn.matrix import Matrix, row_blocks
 from rdplearn.version import __version__
@@ -104,7 +104,7 @@ def open_fit_folder(estimator: Any, callbacks: Sequence[Any] | None, matrix: Mat
     if checkpoint is None:
         return None
     folder = Path(os.fspath(checkpoint.folder))
-    identity = identity_of(estimator, callbacks or (), matrix)
+    identity = identity_of(estimator, matrix)
     if not (folder / FIT).exists():
         folder.mkdir(parents=True, exist_ok=True)
         with written_whole(folder / FIT) as temporary:
@@ -135,14 +135,13 @@ def read_fit(folder: Path) -> dict[str, Any]:
     raise CheckpointError(f"'{folder / FIT}' is damaged. Delete the folder to begin anew.")
 
 
-def identity_of(estimator: Any, callbacks: Sequence[Any], matrix: Matrix) -> dict[str, Any]:
+def identity_of(estimator: Any, matrix: Matrix) -> dict[str, Any]:
     """What must be the same for a fit to be continued: version, parameters and table."""
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NOT_COMPARED}
     return {
         "library": __version__,
         "estimator": type(estimator).__name__,
         **{name: in_words(value) for name, value in parameters.items()},
-        "callbacks": [in_words(callback) for callback in callbacks if not isinstance(callback, Checkpoint)],
         "table": checksum(matrix),
     }
 
