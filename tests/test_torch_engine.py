@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, losses, random_stream
 from rdplearn.plain_steps import PlainSteps
@@ -231,6 +232,18 @@ def test_the_clusterer_takes_an_engine(table):
     kinds = [RDPClusterer(3, engine=engine, random_state=0).fit(table) for engine in ("numpy", "torch")]
     assert kinds[1].transformer_.engine == "torch"
     np.testing.assert_array_equal(kinds[0].labels_, kinds[1].labels_)
+
+
+CHECKED = [
+    RDPDetector.paper(engine="torch", n_members=2, n_rounds=2, n_steps=40, max_samples=256),
+    RDPTransformer(engine="torch", n_components=8, n_steps=20, batch_size=32),
+    RDPClusterer(engine="torch", n_init=2, transformer=RDPTransformer(engine="torch", n_steps=20)),
+]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_common_check(estimator, check):
+    check(estimator)
 
 
 # networks and losses of one's own
