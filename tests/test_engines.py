@@ -12,7 +12,7 @@ from rdplearn.plain_steps import PlainSteps
 from rdplearn.problem import Problem
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
-from rdplearn.training import choose_engine, stretch_length, train
+from rdplearn.training import choose_engine, filling_of, stretch_length, train
 from tests.conftest import assert_same_to_rounding
 
 N_ROWS, N_COLUMNS, N_UNITS = 300, 20, 16
@@ -194,11 +194,11 @@ def test_only_kept_rows_are_drawn():
 
 def test_small_jobs_need_no_compiler():
     rows = np.zeros((5000, 20), dtype=np.float32)
-    assert choose_engine("auto", 4 * 4 * 60, rows, 50, 192) == "numpy"
-    assert choose_engine("auto", 30 * 8 * 6000, rows, 50, 192) == "numba"
-    assert choose_engine("numba", 1, rows, 50, 192) == "numba"
+    assert choose_engine("auto", 4 * 4 * 60, filling_of(rows), 50, 192) == "numpy"
+    assert choose_engine("auto", 30 * 8 * 6000, filling_of(rows), 50, 192) == "numba"
+    assert choose_engine("numba", 1, filling_of(rows), 50, 192) == "numba"
     wide = sp.csr_array((1000, 100_000), dtype=np.float32)
-    assert choose_engine("auto", 4 * 4 * 60, wide, 50, 192) == "numba"
+    assert choose_engine("auto", 4 * 4 * 60, filling_of(wide), 50, 192) == "numba"
 
 
 def test_python_gets_its_turn_often():

@@ -29,7 +29,7 @@ ESTIMATORS = {
     "detector": RDPDetector(**DETECTOR),
     "the paper's detector": RDPDetector.paper(**DETECTOR),
     "Fourier mapping": RDPDetector(**DETECTOR, views="unchanged", mapping="fourier"),
-    "scored by subsamples": RDPDetector(**DETECTOR, novelty_weight=0.0),
+    "scored by subsamples": RDPDetector(**DETECTOR, novelty_weight=0, distance_weight=1.0),
     "transformer": RDPTransformer(n_steps=5, random_state=0),
     "transformer, one partner": RDPTransformer(n_steps=5, pairs="one", random_state=0),
     "transformer, min-max": RDPTransformer(n_steps=5, scaling="minmax", random_state=0),

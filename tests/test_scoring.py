@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rdplearn import scoring
 from rdplearn.combination import geometric_mean, mean_of
+from rdplearn.member_views import View
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import (
@@ -85,7 +86,7 @@ def panels(*ensembles: Ensemble) -> list[Panel]:
     """One panel for each ensemble, with its members numbered on."""
     first, built = 0, []
     for together in ensembles:
-        built.append(Panel(np.arange(first, first + together.n_members), UnchangedView(), [together]))
+        built.append(Panel(np.arange(first, first + together.n_members), View((UnchangedView(),)), [together]))
         first += together.n_members
     return built
 

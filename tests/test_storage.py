@@ -128,7 +128,7 @@ def test_code_is_not_stored(mapping, tmp_path: Path, table):
 def test_what_cannot_be_stored_is_refused(tmp_path: Path, table):
     with pytest.raises(NotFittedError):
         rdplearn.save(RDPDetector(), tmp_path / "model")
-    with pytest.raises(TypeError, match="stores TableModel and RDPDetector"):
+    with pytest.raises(TypeError, match="stores TableModel and RDPDetector, RDPTransformer, RDPClusterer"):
         rdplearn.save(StandardScaler(), tmp_path / "model")
     with pytest.raises(ValueError, match="an encoder of its own"):
         rdplearn.save(fitted_table_model(), tmp_path / "model", encoder=TableEncoder())

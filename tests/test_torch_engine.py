@@ -261,6 +261,20 @@ def like_the_paper(n_columns: int, n_components: int):
     return nn.Sequential(nn.Linear(n_columns, n_components), nn.LeakyReLU(losses.REPRESENTATION_SLOPE))
 
 
+class InParts(nn.Sequential):
+    """Decides by the numbers which rows to work on, as no batched computation can."""
+
+    def forward(self, rows):
+        result = rows.new_empty(len(rows), self[0].out_features)
+        is_first = rows[:, 0] > 0
+        result[is_first], result[~is_first] = super().forward(rows[is_first]), super().forward(rows[~is_first])
+        return result
+
+
+def like_the_paper_in_parts(n_columns: int, n_components: int):
+    return InParts(*like_the_paper(n_columns, n_components))
+
+
 def keep_distances(rows, phi, targets, partner):
     difference = (rows - rows[partner]).norm(dim=1) - (phi - phi[partner]).norm(dim=1)
     return difference.square()
@@ -321,12 +335,20 @@ def test_the_transformer_takes_any_network(pairs, network):
     assert transformer.history_[-1]["distance_loss"] < 0.8 * transformer.history_[0]["distance_loss"]
 
 
+def test_each_member_has_batch_statistics_of_its_own(table):
+    detector = RDPDetector(network=with_batch_norm, views="rank", mapping="leaky", **QUICK).fit(table)
+    modules = [network.module for network in detector.panels_[0].ensembles[-1].networks]
+    assert [int(module[1].num_batches_tracked) for module in modules] == 3 * [QUICK["n_steps"]]
+    means = torch.stack([module[1].running_mean for module in modules])
+    assert not torch.allclose(means[0], means[1])
+    assert not any(module.training for module in modules)
+
+
 def test_a_network_that_cannot_be_stacked_is_trained_all_the_same(table):
+    stacked = RDPDetector(network=like_the_paper, **QUICK).fit(table)
     with pytest.warns(RDPWarning, match="'network' cannot be computed for all members at once"):
-        detector = RDPDetector(network=with_batch_norm, **QUICK).fit(table)
-    module = detector.panels_[0].ensembles[-1].networks[0].module
-    assert module[1].num_batches_tracked == QUICK["n_steps"]
-    assert not module.training
+        one_by_one = RDPDetector(network=like_the_paper_in_parts, **QUICK).fit(table)
+    np.testing.assert_allclose(one_by_one.score_samples(table), stacked.score_samples(table), rtol=1e-3)
 
 
 def test_auxiliary_losses_are_recorded_and_learned(table):

@@ -14,8 +14,10 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from rdplearn.matrix import Matrix, read_matrix
+from rdplearn.partitioned import for_partitions
 from rdplearn.row_products import in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
 from rdplearn.training import ENGINES
@@ -105,12 +107,13 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn features and groups.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
         y : ignored
         """
         self._validate_params()
@@ -120,7 +123,8 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.transformer_ = self._make_transformer(random).fit(matrix)
         features = self._features(matrix)
         self.kmeans_ = self._make_kmeans(len(features), random)
-        with warnings.catch_warnings():
+        # one thread: the order in which several add up the centres is left to chance
+        with warnings.catch_warnings(), threadpool_limits(limits=1):
             # rows that differ may have equal features; that clusters are fewer then is seen from the labels
             warnings.filterwarnings("ignore", message="Number of distinct clusters")
             self.kmeans_.fit(features)
@@ -128,11 +132,13 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.labels_ = self._nearest(features)
         return self
 
+    @for_partitions
     def predict(self, X: Any) -> Ints:
         """The group of every row, that with the nearest centre. Shape (n_rows,)."""
         check_is_fitted(self)
         return self._nearest(self._features(read_matrix(self, X, reset=False)))
 
+    @for_partitions
     def transform(self, X: Any) -> Floats:
         """Distance of every row's features to each centre. Shape (n_rows, n_clusters)."""
         check_is_fitted(self)

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn.attribution import attribute
 from rdplearn.boosting import BoostingSettings
 from rdplearn.callbacks import check_callbacks
 from rdplearn.combination import geometric_mean, mean_of
 from rdplearn.errors import RDPWarning
+from rdplearn.explanation import Explanation, column_groups, grouped_values, typical_ranges
 from rdplearn.fit_folder import FitFolder, open_fit_folder
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
-from rdplearn.members import Part, Sampling, train_members
+from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
+from rdplearn.partitioned import for_partitions
 from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import Panel, scaled_member_scores, score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
 from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
-from rdplearn.training import ENGINES, choose_engine
+from rdplearn.training import ENGINES, Filling, choose_engine, filling_of
+from rdplearn.trust import Assessment, assess
+from rdplearn.typical_rows import learn_typical_rows, rows_to_sample
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -57,7 +63,7 @@ PAPER: dict[str, Any] = {
     "bootstrap": True,
     "combination": "mean",
 }
-THRESHOLD_ROWS = 100_000  # a share of a larger table is taken from a sample of this size
+QUARTILE_ROWS, SHARE_ROWS = 2_000, 100_000  # a threshold of a larger table is taken from a sample of this size
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -108,7 +114,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         the paper, is the fastest; two or three give a steadier ranking.
     n_steps : int, default=60
         Steps of gradient descent in each round.
-    batch_size : int, default=192
+    batch_size : int, default=128
         Rows in each step.
     learning_rate : float, default=1.0
     momentum : float in [0, 1), default=0.9
@@ -119,7 +125,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     shrinkage : float in [0, 1), default=0.1
         φ is trained to predict this much less than η. That is what dropout of this share does to the novelty loss in
         expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
-    max_samples : int or float, default=4096
+    max_samples : int or float, default=2048
         Rows that each member draws: a number, or a share of the table in (0, 1].
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
@@ -128,8 +134,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         member gives a row. Members that take turns need the latter. See `rdplearn.combination`.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
-        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Tables of
-        more than 100,000 rows are judged by a random sample of that size.
+        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
+        large tables a random sample is judged: 2,000 rows for the box plot, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
         fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn.threshold`.
@@ -174,6 +180,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         `keep_rounds`.
     combination_ : Combination
         How members' scores become one.
+    typical_rows_ : TypicalRows
+        Typical rows that `explain` holds others against.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, when the table had names
 
@@ -251,13 +259,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         filter_fraction: float = 0.1,
         score_rounds: int = 3,
         n_steps: int = 60,
-        batch_size: int = 192,
+        batch_size: int = 128,
         learning_rate: float = 1.0,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
         dropout: float = 0.0,
         shrinkage: float = 0.1,
-        max_samples: float = 4096,
+        max_samples: float = 2048,
         bootstrap: bool = False,
         combination: Literal["mean", "geometric"] = "geometric",
         contamination: float | Literal["auto"] = "auto",
@@ -330,60 +338,58 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """
         return cls(**{**PAPER, **changes})
 
+    @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
         """Train the ensemble on a table and set the threshold.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
         y : ignored
         """
         self._check_parameters()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._draw_seed()
         folder = open_fit_folder(self, self.callbacks, matrix, seed)
         seed = seed if folder is None else folder.seed
         sampling = self._plan_sampling(matrix.shape[0], seed)
-        parts = self._plan_parts()
-        trained = train_members(
-            matrix,
-            self._fit_views(parts, matrix, seed),
-            parts,
-            sampling,
-            self._boosting_settings(matrix, folder),
-            seed,
-            self.n_jobs,
-            verbose=bool(self.verbose),
-        )
-        self.panels_, self.history_ = trained.panels, trained.history
-        self.combination_ = (
-            geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(self.n_members)
-        )
-        self.offset_ = -self._choose_threshold(matrix, sampling, seed)
+        plans = plan_members(self._plan_parts(), sampling, seed)
+        views = self._fit_views(plans, matrix, seed)
+        settings = self._boosting_settings(filling_of(matrix), folder)
+        self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
+        judged = self._rows_to_judge(sampling, seed)
+        self.offset_ = -self._choose_threshold(self._anomaly_scores(matrix[judged]))
+        sample = matrix[rows_to_sample(matrix.shape[0], seed)]
+        self.typical_rows_ = learn_typical_rows(sample, self._anomaly_scores, seed)
         if folder is not None:
             folder.remove()
         return self
 
+    @for_partitions
     def score_samples(self, X: Any) -> Doubles:
         """How normal each row is: the higher, the more normal. Shape (n_rows,).
 
         The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
         (and over the last `score_rounds` rounds).
         """
-        return -score_rows(self._new_rows(X), self._scoring_panels(), self.combination_, self.n_jobs)
+        return -self._anomaly_scores(self._new_rows(X))
 
+    @for_partitions
     def decision_function(self, X: Any) -> Doubles:
         """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
         return self.score_samples(X) - self.offset_
 
+    @for_partitions
     def predict(self, X: Any) -> Ints:
         """-1 for rows that are reported as anomalous, +1 for the others."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
+    @for_partitions
     def member_scores(self, X: Any) -> Doubles:
         """`score_samples` by each member alone. Shape (n_rows, n_members)."""
         matrix = self._new_rows(X)
-        return -self.combination_.from_scale(self._scaled_member_scores(matrix))
+        scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+        return -self.combination_.from_scale(scaled)
 
     def round_scores(self, X: Any) -> Doubles:
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `keep_rounds`."""
@@ -398,11 +404,86 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_kept)]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
+    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
+        """Which columns made each row as anomalous as it is; see `rdplearn.attribution`.
+
+        Costs less than scoring a row for each column. Contributions depend on the row and the fitted detector alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        groups : mapping from names to places of columns, optional
+            Columns that are explained as one, such as those of a one-hot encoding; each column in one group. A
+            `TableModel` does this by itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[7, 3] = 9.0
+        >>> detector = RDPDetector(n_members=3, n_rounds=2, n_steps=200, random_state=0).fit(table)
+        >>> explanation = detector.explain(table[7:8])
+        >>> explanation.columns_of(0)[0]["column"]
+        'x3'
+        >>> left = explanation.contributions.sum(axis=1) - (explanation.anomaly_scores - explanation.baseline)
+        >>> bool(np.abs(left).max() < 1e-9)
+        True
+        """
+        matrix = self._new_rows(X)
+        names, group_of_column = column_groups(groups, self._column_names())
+        scores = self._anomaly_scores(matrix)
+        contributions = attribute(matrix, scores, self.typical_rows_, group_of_column, self._anomaly_scores)
+        if groups is not None and sp.issparse(contributions):
+            contributions = contributions.toarray()  # groups are few
+        return Explanation(
+            column_names=names,
+            contributions=contributions,
+            anomaly_scores=scores,
+            baseline=self.typical_rows_.score,
+            values=grouped_values(matrix, group_of_column),
+            typical=typical_ranges(self.typical_rows_, group_of_column),
+        )
+
+    def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:
+        """How far to trust the ranking, and the alarms at several false-alarm rates, without labels.
+
+        A table of more than 100,000 rows is judged by a random sample of that size; see `rdplearn.trust`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        n_rows : int, optional
+            Rows of the table, if `X` is but a random sample of it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[:10] *= 5
+        >>> assessment = RDPDetector(n_members=8, n_rounds=2, n_steps=200, random_state=0).fit(table).assess(table)
+        >>> 0 <= assessment.stability.figure <= 1
+        True
+        >>> [alarms.false_alarm_rate for alarms in assessment.alarms]
+        [0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+        """
+        matrix = self._new_rows(X)
+        n_here = matrix.shape[0]
+        if n_here > SHARE_ROWS:
+            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
+        scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here)
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{column}" for column in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+
     def _scoring_panels(self) -> list[Panel]:
         return [panel.last_rounds(self.score_rounds) for panel in self.panels_]
 
-    def _scaled_member_scores(self, matrix: Matrix) -> npt.NDArray[np.floating]:
-        return scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+    def _anomaly_scores(self, matrix: Matrix) -> Doubles:
+        return score_rows(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
 
     def _new_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
@@ -440,6 +521,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 f"{self.n_targets} and {self.n_components}: make them equal, or pass novelty_weight=0."
             )
 
+    def _draw_seed(self) -> int:
+        """The seed of everything that follows."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
     def _plan_sampling(self, n_rows: int, seed: int) -> Sampling:
         """How many rows members draw, and which they may not see."""
         is_share = not isinstance(self.max_samples, Integral)
@@ -472,24 +557,35 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             )
         return list(turns)
 
-    def _fit_views(self, parts: list[Part], matrix: Matrix, seed: int) -> dict[str, View]:
+    def _fit_views(self, plans: list[Plan], matrix: Matrix, seed: int) -> dict[str, View]:
         if is_constant(matrix):
-            warnings.warn(
-                f"All {matrix.shape[1]} column(s) of the table are constant: every row gets the same score.",
-                RDPWarning,
-                stacklevel=3,
-            )
-        return fit_views((part.view for part in parts), matrix, seed)
+            self._warn_of_constant(matrix.shape[1])
+        return fit_views((plan.part.view for plan in plans), matrix, seed)
 
-    def _choose_threshold(self, matrix: Matrix, sampling: Sampling, seed: int) -> float:
-        """The anomaly score above which `predict` reports a row."""
+    def _warn_of_constant(self, n_columns: int) -> None:
+        warnings.warn(
+            f"All {n_columns} column(s) of the table are constant: every row gets the same score.",
+            RDPWarning,
+            stacklevel=4,
+        )
+
+    def _take(self, trained: TrainedMembers) -> None:
+        self.panels_, self.history_ = trained.panels, trained.history
+        self.combination_ = (
+            geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(self.n_members)
+        )
+
+    def _rows_to_judge(self, sampling: Sampling, seed: int) -> Ints:
+        """The rows whose scores decide on the threshold, ascending."""
         if self.false_alarm_rate is not None:
-            scores = score_rows(matrix[sampling.held_back], self._scoring_panels(), self.combination_, self.n_jobs)
+            return sampling.held_back
+        n_judged = min(sampling.n_rows, QUARTILE_ROWS if self.contamination == "auto" else SHARE_ROWS)
+        return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, n_judged, replace=False))
+
+    def _choose_threshold(self, scores: Doubles) -> float:
+        """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
+        if self.false_alarm_rate is not None:
             return false_alarm_threshold(scores, self.false_alarm_rate)
-        few = np.arange(matrix.shape[0])
-        if len(few) > THRESHOLD_ROWS:
-            few = np.sort(np.random.default_rng(seed).choice(len(few), THRESHOLD_ROWS, replace=False))
-        scores = score_rows(matrix[few], self._scoring_panels(), self.combination_, self.n_jobs)
         if self.contamination == "auto":
             return automatic_threshold(scores, on_logs=self.combination_.geometric)
         return share_threshold(scores, self.contamination)
@@ -499,7 +595,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _boosting_settings(self, matrix: Matrix, folder: FitFolder | None) -> BoostingSettings:
+    def _boosting_settings(self, filling: Filling, folder: FitFolder | None = None) -> BoostingSettings:
         wanted = torch_settings(self)
         engine = engine_for("RDPDetector", self.engine, wanted)
         training = TrainingSettings(
@@ -524,7 +620,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
-            engine=choose_engine(engine, n_all_steps, matrix, self.n_components, self.batch_size),
+            engine=choose_engine(engine, n_all_steps, filling, self.n_components, self.batch_size),
             torch=wanted,
             callbacks=tuple(self.callbacks or ()),
             record_every=self.record_every,

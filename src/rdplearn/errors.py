@@ -22,6 +22,10 @@ class CheckpointError(ValueError):
     """The checkpoint folder cannot be continued from; the message says why, and what to do."""
 
 
+class ClusterError(OSError):
+    """The cluster cannot do the work; the message says why, and what to do."""
+
+
 class RDPWarning(UserWarning):
     """The result is valid but may not be what was meant."""
 

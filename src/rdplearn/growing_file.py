@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class GrowingFile:
     Attributes
     ----------
     n_rows : rows written so far
-    n_reported : how many of them were counted as reported
+    tally : what was counted over them
 
     Examples
     --------
@@ -49,7 +49,7 @@ class GrowingFile:
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "scores.csv"
     >>> with GrowingFile(path, {"model": "1"}) as file:
-    ...     file.add(pa.record_batch({"row": [1, 2]}), n_reported=0)
+    ...     file.add(pa.record_batch({"row": [1, 2]}), tally=[])
     >>> path.read_text().split()
     ['"row"', '1', '2']
     """
@@ -61,7 +61,8 @@ class GrowingFile:
         self.partial = self.target.with_name(f"{self.target.name}.partial")
         self.journal = self.target.with_name(f"{self.target.name}.partial.json")
         self.made_of = json.loads(json.dumps(made_of))
-        self.n_rows = self.n_reported = 0
+        self.n_rows = 0
+        self.tally: list[int] = []
         self._format = format_of(self.target)
         self._n_bytes = 0
         self._last_entry = time.monotonic()
@@ -81,13 +82,13 @@ class GrowingFile:
             raise
         return self
 
-    def add(self, batch: pa.RecordBatch, *, n_reported: int) -> None:
-        """Append rows; about once a second they are made safe and entered in the journal."""
+    def add(self, batch: pa.RecordBatch, *, tally: Sequence[int]) -> None:
+        """Append rows, with counts to add up; about once a second they are made safe and entered in the journal."""
         if self._n_bytes == 0:
             self._n_bytes += self._file.write(self._format.start(batch.schema))
         self._n_bytes += self._file.write(self._format.rows(batch))
         self.n_rows += batch.num_rows
-        self.n_reported += n_reported
+        self.tally = added_up(self.tally, tally)
         if time.monotonic() - self._last_entry >= SECONDS_BETWEEN_ENTRIES:
             self._enter()
 
@@ -125,7 +126,7 @@ class GrowingFile:
         entry = {
             "made_of": self.made_of,
             "n_rows": self.n_rows,
-            "n_reported": self.n_reported,
+            "tally": self.tally,
             "n_bytes": self._n_bytes,
         }
         with written_whole(self.journal) as temporary:
@@ -138,7 +139,8 @@ class GrowingFile:
             return
         try:
             entry = json.loads(self.journal.read_text())
-            made_of, counts = entry["made_of"], [int(entry[key]) for key in ("n_rows", "n_reported", "n_bytes")]
+            made_of, tally = entry["made_of"], [int(count) for count in entry["tally"]]
+            n_rows, n_bytes = int(entry["n_rows"]), int(entry["n_bytes"])
         except (ValueError, KeyError, TypeError):
             raise TableError(f"'{self.journal}' cannot be read. Start anew without --resume.") from None
         if made_of != self.made_of:
@@ -146,6 +148,17 @@ class GrowingFile:
             raise TableError(
                 f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start anew without --resume."
             )
-        if self.partial.stat().st_size < counts[2]:
+        if self.partial.stat().st_size < n_bytes:
             raise TableError(f"'{self.partial}' is shorter than its journal says. Start anew without --resume.")
-        self.n_rows, self.n_reported, self._n_bytes = counts
+        self.n_rows, self.tally, self._n_bytes = n_rows, tally, n_bytes
+
+
+def added_up(tally: Sequence[int], more: Sequence[int]) -> list[int]:
+    """Two tallies as one; an empty one counts as zeros.
+
+    Examples
+    --------
+    >>> added_up([], [1, 2]), added_up([1, 2], [3, 4])
+    ([1, 2], [4, 6])
+    """
+    return [count + further for count, further in zip(tally or [0] * len(more), more, strict=True)]

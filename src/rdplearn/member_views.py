@@ -5,7 +5,7 @@ No single view is best on all tables, and members with different views make diff
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,22 +36,26 @@ class View:
         return side_by_side([part(block) for part in self.parts])
 
 
-class SharedRows:
-    """Rows of a table as members see them; of a small table, every part of a view looks at all rows, and only once."""
+class SeenRows:
+    """A block of rows as views show it; what several views have in common is looked at once."""
 
-    def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
-        self.is_small = matrix.shape[0] * matrix.shape[1] <= FEW_CELLS
+    def __init__(self, block: Matrix) -> None:
+        self.block = block
         self._seen: dict[int, Rows] = {}
 
-    def through(self, view: View, rows: npt.NDArray[np.int64]) -> Rows:
-        """Some rows through a view."""
-        if not self.is_small:
-            return view(self.matrix[rows])
+    def through(self, view: View) -> Rows:
+        """All rows through a view."""
         for part in view.parts:
             if id(part) not in self._seen:
-                self._seen[id(part)] = part(self.matrix)
-        return side_by_side([self._seen[id(part)][rows] for part in view.parts])
+                self._seen[id(part)] = part(self.block)
+        return side_by_side([self._seen[id(part)] for part in view.parts])
+
+
+def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows) -> Rows:
+    """Some rows of a table through a view; of a small table, all rows are looked at for all members together."""
+    if matrix.shape[0] * matrix.shape[1] > FEW_CELLS:
+        return view(matrix[rows])
+    return whole.through(view)[rows]
 
 
 def side_by_side(seen: list[Rows]) -> Rows:
@@ -74,12 +78,26 @@ def names_in(view: str) -> list[str]:
 
 def fit_views(views: Iterable[str], matrix: Matrix, seed: int) -> dict[str, View]:
     """Learn the views of a table, each single one once; curves from a sample of rows."""
+    return join_views(
+        views,
+        min_max=lambda: fit_min_max(matrix),
+        curve_rows=lambda: matrix[sample_for_curves(matrix.shape[0], seed)],
+    )
+
+
+def join_views(
+    views: Iterable[str], *, min_max: Callable[[], MinMaxView], curve_rows: Callable[[], Matrix]
+) -> dict[str, View]:
+    """Put views together from single ones, which are learned if any asks for them.
+
+    min_max : learns the range of every column; curve_rows : gives the rows that curves are learned from
+    """
     views = list(dict.fromkeys(views))
-    singles: dict[str, SingleView] = {
-        name: _fit_single(name, matrix) for name in ("minmax", "unchanged") if _any_has(views, name)
-    }
+    singles: dict[str, SingleView] = {"unchanged": UnchangedView()}
+    if _any_has(views, "minmax"):
+        singles["minmax"] = min_max()
     if wanted := [name for name in CURVES if _any_has(views, name)]:
-        columns = distinct_columns(matrix[sample_for_curves(matrix.shape[0], seed)])
+        columns = distinct_columns(curve_rows())
         singles |= {name: fit_curves(columns, CURVES[name]) for name in wanted}
     return {view: View(tuple(singles[name] for name in names_in(view))) for view in views}
 
@@ -93,7 +111,3 @@ def sample_for_curves(n_rows: int, seed: int) -> npt.NDArray[np.int64]:
 
 def _any_has(views: list[str], name: str) -> bool:
     return any(name in names_in(view) for view in views)
-
-
-def _fit_single(name: str, matrix: Matrix) -> MinMaxView | UnchangedView:
-    return fit_min_max(matrix) if name == "minmax" else UnchangedView()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,12 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, BoostingSettings, boost
 from rdplearn.matrix import Matrix
-from rdplearn.member_views import SharedRows, View
+from rdplearn.member_views import SeenRows, View, rows_through
 from rdplearn.progress import Watch
+from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
 from rdplearn.stacked_members import MemberTask, boost_stacked
-from rdplearn.threads import one_blas_thread, one_blas_thread_in_worker
+from rdplearn.threads import one_blas_thread
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -57,6 +57,20 @@ class Part:
     mapping: Any
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What it takes to train one member.
+
+    rows : of the table, each once; draws : the member's sample, as indices of `rows`
+    """
+
+    number: int
+    part: Part
+    rows: Ints
+    draws: Ints
+    seeds: np.random.SeedSequence
+
+
 @dataclass
 class TrainedMembers:
     """What came out of training.
@@ -70,41 +84,64 @@ class TrainedMembers:
     history: list[dict[str, float]]
 
 
+def plan_members(parts: list[Part], sampling: Sampling, seed: int) -> list[Plan]:
+    """Draw every member's rows. parts : of each member."""
+    plans = []
+    seeds = np.random.SeedSequence(seed).spawn(len(parts))
+    for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
+        drawing, training = member_seed.spawn(2)
+        rows, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
+        plans.append(Plan(number, part, rows, draws, training))
+    return plans
+
+
 def train_members(
     matrix: Matrix,
     views: dict[str, View],
-    parts: list[Part],
-    sampling: Sampling,
+    plans: list[Plan],
     settings: BoostingSettings,
-    seed: int,
     n_jobs: int | None,
     *,
     verbose: bool,
 ) -> TrainedMembers:
-    """Train every member on its own rows of the table; only these are ever scaled or copied.
+    """Train every member on its own rows of the table; only these are ever scaled or copied."""
+    whole = SeenRows(matrix)
 
-    parts : of each member
-    """
-    shared = SharedRows(matrix)
+    def tasks() -> Iterator[tuple[Plan, Rows]]:
+        for plan in plans:
+            yield plan, rows_through(views[plan.part.view], matrix, plan.rows, whole)
 
-    def tasks() -> Iterator[MemberTask]:
-        seeds = np.random.SeedSequence(seed).spawn(len(parts))
-        for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
-            drawing, training = member_seed.spawn(2)
-            distinct, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
-            rows = shared.through(views[part.view], distinct)
-            yield MemberTask(number, rows, draws, part.mapping, training)
+    with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
+        return seat_members(train_all(tasks(), settings, watch, n_jobs), plans, views, watch)
 
+
+def train_all(
+    tasks: Iterator[tuple[Plan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
+) -> Iterator[BoostedMember]:
+    """Train members, each with its rows: stacked if PyTorch does it, else spread over threads or joblib's backend."""
+    if settings.engine == "torch":
+        stacked = (MemberTask(plan.number, rows, plan.draws, plan.part.mapping, plan.seeds) for plan, rows in tasks)
+        return boost_stacked(stacked, settings, watch, n_jobs)
+    jobs = (delayed(train_member)(rows, plan, settings, watch) for plan, rows in tasks)
+    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
+
+
+def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watch) -> BoostedMember:
+    """Train one member on its rows as its view shows them."""
+    with one_blas_thread():
+        return boost(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch)
+
+
+def seat_members(
+    members: Iterable[BoostedMember], plans: list[Plan], views: dict[str, View], watch: Watch
+) -> TrainedMembers:
+    """Put members together as they arrive, in any order."""
     trained: list[BoostedMember] = []
-    seats = Seats(parts, views)
-    with (
-        Watch(len(parts), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch,
-        one_blas_thread(),
-    ):
-        for member in boost_all(tasks(), settings, watch, n_jobs):
-            watch.finish(member.number)
-            seats.take(member)
-            trained.append(member)
+    seats = Seats([plan.part for plan in plans], views)
+    for member in members:
+        watch.finish(member.number)
+        seats.take(member)
+        trained.append(member)
     trained.sort(key=lambda member: member.number)
     return TrainedMembers(
         seats.panels,
@@ -130,18 +167,3 @@ class Seats:
         for ensemble, trained_round in zip(panel.ensembles, member.rounds, strict=True):
             ensemble.put(place, trained_round)
         member.rounds = []
-
-
-def boost_all(
-    tasks: Iterator[MemberTask], settings: BoostingSettings, watch: Watch, n_jobs: int | None
-) -> Iterator[BoostedMember]:
-    """Bring up all members: stacked if PyTorch does it, else spread over threads or joblib's backend."""
-    if settings.engine == "torch":
-        return boost_stacked(tasks, settings, watch, n_jobs)
-    jobs = (delayed(_boost)(os.getpid(), task, settings, watch) for task in tasks)
-    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
-
-
-def _boost(caller: int, task: MemberTask, settings: BoostingSettings, watch: Watch) -> BoostedMember:
-    with one_blas_thread_in_worker(caller):
-        return boost(task.number, task.rows, task.draws, task.kind, settings, task.seeds, watch)

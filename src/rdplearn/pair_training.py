@@ -29,6 +29,7 @@ from rdplearn.training import (
     EngineName,
     Steps,
     choose_engine,
+    filling_of,
     flops_per_step,
     run_stretches,
     start,
@@ -104,12 +105,8 @@ def set_to_work(
 ) -> Steps:
     """Set an engine to work. n_columns : of the table, which `rows` may have fewer of after a rotation."""
     problem = Problem(rows, targets, np.arange(rows.shape[0]), coder.phi, seed, coder.decoder, n_columns)
-    if engine == "torch":
-        from rdplearn.stacked_steps import OneMember  # here, because importing PyTorch takes seconds
-
-        return OneMember(problem, settings, wanted)
-    if coder.decoder is None:
-        return start(engine, problem, settings)
+    if engine == "torch" or coder.decoder is None:
+        return start(engine, problem, settings, wanted)
     if engine == "numpy":
         return PlainReconstruction(rows, targets, coder.phi, coder.decoder, settings, n_columns, seed)
     from rdplearn.fused_reconstruction import FusedReconstruction  # here, because importing Numba takes seconds
@@ -170,7 +167,7 @@ def choose_pair_engine(
 ) -> EngineName:
     """Take the plain formulas where they would finish before a compiler has even started."""
     if engine != "auto" or settings.reconstruction_weight == 0:
-        return choose_engine(engine, settings.n_steps, rows, n_components, settings.batch_size)
+        return choose_engine(engine, settings.n_steps, filling_of(rows), n_components, settings.batch_size)
     seconds = 1e-3 + flops_of_step(rows, n_components, settings) / 5e9
     if sp.issparse(rows):  # plain momentum moves all of both matrices at every step
         seconds += 1e-8 * rows.shape[1] * n_components

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from rdplearn import losses, random_stream
 from rdplearn.decoder import Decoder, choose_columns, sample_size
 from rdplearn.fit_folder import put_back
-from rdplearn.plain_steps import PlainSteps, draw_batches, weighted_losses
+from rdplearn.plain_steps import activate, draw_batches, weighted_losses
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
 
@@ -35,7 +35,6 @@ class PlainReconstruction:
         n_columns: int,
         seed: int,
     ) -> None:
-        self.distances = PlainSteps(rows, targets, representation, settings, seed)
         self.rows, self.targets, self.phi, self.decoder = rows, targets, representation, decoder
         self.settings, self.n_columns, self.seed = settings, n_columns, seed
         self.parameters = (representation.weights, representation.bias, decoder.weights, decoder.bias)
@@ -54,7 +53,8 @@ class PlainReconstruction:
         """Take the rows of a batch, draw columns, go forward, go backward, descend."""
         settings = self.settings
         rows = self.rows[batch]
-        phi, slopes = self.distances.forward(rows, drop_key)
+        before = np.asarray(rows @ self.phi.weights) + self.phi.bias
+        phi, slopes = activate(before, drop_key, settings.dropout)
         distance, _, gradient = weighted_losses(phi, self.targets[batch], shift, settings)
         columns, column_weights = self.chosen_columns(rows, column_key)
         chosen_rows = rows[:, columns].toarray() if sp.issparse(rows) else rows

@@ -21,7 +21,10 @@ Ints = npt.NDArray[np.int64]
 
 
 class PlainSteps:
-    """Train `representation` in place on `rows`, a stretch of steps at a time."""
+    """Train `representation` on `rows`, a stretch of steps at a time; `finish` puts the result into it.
+
+    The bias is a row of W that meets a column of ones: one product serves both.
+    """
 
     def __init__(
         self,
@@ -31,10 +34,10 @@ class PlainSteps:
         settings: TrainingSettings,
         seed: int,
     ) -> None:
-        self.rows, self.targets, self.phi = rows, targets, representation
+        self.rows, self.targets, self.phi = with_ones(rows), targets, representation
         self.settings, self.seed = settings, seed
-        self.weight_momenta = np.zeros_like(representation.weights)
-        self.bias_momenta = np.zeros_like(representation.bias)
+        self.parameters = np.vstack([representation.weights, representation.bias])
+        self.momenta = np.zeros_like(self.parameters)
 
     def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
         """Take `n_steps` steps on batches drawn from the rows `kept`."""
@@ -47,52 +50,51 @@ class PlainSteps:
     def step(self, batch: Ints, shift: int, drop_key: np.uint32) -> tuple[float, float]:
         """Take the rows of a batch, go forward, go backward, descend."""
         rows = self.rows[batch] if sp.issparse(self.rows) else self.rows.take(batch, axis=0)
-        phi, slopes = self.forward(rows, drop_key)
+        phi, slopes = activate(np.asarray(rows @ self.parameters), drop_key, self.settings.dropout)
         distance, novelty, gradient = weighted_losses(phi, self.targets.take(batch, axis=0), shift, self.settings)
         gradient *= slopes
-        self.descend(np.asarray(rows.T @ gradient), gradient.sum(axis=0))
+        self.descend(np.asarray(rows.T @ gradient))
         return distance, novelty
 
-    def forward(self, rows: Rows, drop_key: np.uint32) -> tuple[Floats, Floats]:
-        """Compute φ of the batch with dropout, and its derivative with respect to `rows @ W + b`."""
-        before = np.asarray(rows @ self.phi.weights)
-        before += self.phi.bias
-        slopes = np.where(before > 0, np.float32(1.0), np.float32(losses.REPRESENTATION_SLOPE))
-        if limit := random_stream.drop_limit(self.settings.dropout):
-            keep = random_stream.words(drop_key, before.size).reshape(before.shape) >= limit
-            slopes *= keep
-            slopes *= np.float32(1.0 / (1.0 - limit / 2.0**32))
-        before *= slopes
-        return before, slopes
-
-    def descend(self, weight_gradient: Floats, bias_gradient: Floats) -> None:
+    def descend(self, gradient: Floats) -> None:
         """Clip the gradient of all parameters together, then take a step with momentum."""
         settings = self.settings
-        norm = np.sqrt(np.vdot(weight_gradient, weight_gradient) + np.vdot(bias_gradient, bias_gradient))
-        factor = np.float32(settings.max_grad_norm / norm if norm > settings.max_grad_norm else 1.0)
-        for parameter, momenta, gradient in (
-            (self.phi.weights, self.weight_momenta, weight_gradient),
-            (self.phi.bias, self.bias_momenta, bias_gradient),
-        ):
-            momenta *= np.float32(settings.momentum)
-            momenta += factor * gradient
-            parameter -= np.float32(settings.learning_rate) * momenta
+        norm = np.sqrt(np.vdot(gradient, gradient))
+        factor = settings.max_grad_norm / norm if norm > settings.max_grad_norm else 1.0
+        self.momenta *= np.float32(settings.momentum)
+        gradient *= np.float32(factor)
+        self.momenta += gradient
+        self.parameters -= np.float32(settings.learning_rate) * self.momenta
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that changes while training, to go on from later."""
-        return {
-            "weights": self.phi.weights,
-            "bias": self.phi.bias,
-            "weight_momenta": self.weight_momenta,
-            "bias_momenta": self.bias_momenta,
-        }
+        return {"parameters": self.parameters, "momenta": self.momenta}
 
     def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Go back to a `state`."""
         put_back(self.state(), state)
 
     def finish(self) -> None:
-        """Leave the representation as it is: plain momentum owes nothing."""
+        """Leave what was learned in the representation."""
+        self.phi.weights[:], self.phi.bias[:] = self.parameters[:-1], self.parameters[-1]
+
+
+def with_ones(rows: Rows) -> Rows:
+    """The rows with a column of ones at the end."""
+    ones = np.ones((rows.shape[0], 1), dtype=np.float32)
+    return sp.csr_array(sp.hstack([rows, ones], format="csr")) if sp.issparse(rows) else np.hstack([rows, ones])
+
+
+def activate(before: Floats, drop_key: np.uint32, dropout: float) -> tuple[Floats, Floats]:
+    """Compute φ of a batch with dropout from `rows @ W + b`, in place, and its derivative with respect to that."""
+    slopes = (before > 0) * np.float32(1.0 - losses.REPRESENTATION_SLOPE)
+    slopes += np.float32(losses.REPRESENTATION_SLOPE)
+    if limit := random_stream.drop_limit(dropout):
+        keep = random_stream.words(drop_key, before.size).reshape(before.shape) >= limit
+        slopes *= keep
+        slopes *= np.float32(1.0 / (1.0 - limit / 2.0**32))
+    before *= slopes
+    return before, slopes
 
 
 def draw_batches(kept: Ints, keys: random_stream.UInts, batch_size: int) -> tuple[Ints, list[int]]:

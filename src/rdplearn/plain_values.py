@@ -53,10 +53,15 @@ def require(name: str, value: Any, hint: Any, owner: str) -> None:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    if hint == list[str] | None:
-        return value is None or _fits(value, list[str])
+    for inner in (list[str], float, dict[str, Any]):
+        if hint == inner | None:
+            return value is None or _fits(value, inner)
     if get_origin(hint) in (list, tuple):
         return isinstance(value, list) and all(_fits(item, get_args(hint)[0]) for item in value)
+    if hint == float | str | None:
+        return value is None or isinstance(value, str) or _fits(value, float)
+    if hint == int | None:
+        return value is None or _fits(value, int)
     if hint in (str | None, bool | None):
         return value is None or isinstance(value, hint)
     if hint is int:

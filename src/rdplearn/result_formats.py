@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from rdplearn.errors import TableError
 from rdplearn.whole_files import publish, written_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+ROW = "row"
 
 
 class ResultFormat(Protocol):
@@ -79,11 +85,19 @@ class ParquetRows:
             open(grown, "rb") as stream,
             pa.ipc.open_stream(stream) as reader,
             written_whole(target) as temporary,
-            pq.ParquetWriter(temporary, reader.schema) as writer,
+            pq.ParquetWriter(temporary, reader.schema, **self.encodings(reader.schema)) as writer,
         ):
             for batch in reader:
                 writer.write_batch(batch)
         grown.unlink()
+
+    def encodings(self, schema: pa.Schema) -> dict[str, Any]:
+        """Dictionaries for texts alone, since results hardly repeat; of row numbers the differences, all of them 1."""
+        import pyarrow.types as types
+
+        texts = [field.name for field in schema if types.is_string(field.type) or types.is_large_string(field.type)]
+        numbered = {ROW: "DELTA_BINARY_PACKED"} if ROW in schema.names else None
+        return {"use_dictionary": texts or False, "column_encoding": numbered}
 
 
 FORMATS: dict[str, type[CsvRows | JsonRows | ParquetRows]] = {
@@ -146,3 +160,29 @@ def as_simple_column(cells: Any) -> Any:
         texts = [None if value is None else json.dumps(value, default=str) for value in cells.to_pylist()]
         return pa.array(texts, pa.string())
     return cells
+
+
+def numbered_rows(
+    rows: pa.RecordBatch, first_row: int, carried: Sequence[str], own: Mapping[str, npt.NDArray[Any]]
+) -> pa.RecordBatch:
+    """Rows as they are written: their number, the columns carried along, and columns of our own.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.record_batch({"order": ["A1", "A2"]})
+    >>> numbered_rows(rows, 5, ["order"], {"cluster": np.array([0, 1])}).to_pylist()
+    [{'row': 5, 'order': 'A1', 'cluster': 0}, {'row': 6, 'order': 'A2', 'cluster': 1}]
+    """
+    import pyarrow as pa
+
+    numbers = np.arange(first_row, first_row + rows.num_rows, dtype=np.int64)
+    columns = {name: as_simple_column(rows.column(name)) for name in carried}
+    return pa.record_batch({ROW: numbers, **columns, **own})
+
+
+def check_carried(carried: Sequence[str], own: Sequence[str]) -> None:
+    """See that the columns to be carried along do not bear the names of ours."""
+    taken = sorted({ROW, *own} & set(carried))
+    if taken:
+        raise TableError(f"Column {taken[0]!r} cannot be carried along: the result has one of that name. Rename it.")

@@ -12,7 +12,9 @@ the products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,6 +25,7 @@ from joblib import Parallel, delayed
 from rdplearn.combination import Combination
 from rdplearn.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.member_views import SeenRows, View
 from rdplearn.problem import Phi
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
@@ -38,6 +41,7 @@ N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 NUMBERS_WORTH_COMPILING = 3e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
 NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
+_rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,9 @@ class Ensemble:
             return eta.reshape(rows.shape[0], -1, self.n_components)
         return np.stack([mapping(rows) for mapping in self.mappings[some]], axis=1)
 
-    def scorer(self, n_rows: int) -> Callable[[Rows], Floats]:
-        """Give the function that scores a block by every member: compiled if so many rows are worth it."""
-        if not isinstance(self.mappings, Projection) or n_rows * self.bias.size < NUMBERS_WORTH_COMPILING:
+    def scorer(self, n_numbers: float) -> Callable[[Rows], Floats]:
+        """Give the function that scores a block by every member: compiled if so many numbers of φ are worth it."""
+        if not isinstance(self.mappings, Projection) or n_numbers < NUMBERS_WORTH_COMPILING:
             return self.member_scores
         slope = SLOPES.get(self.mappings.activation)
         if self.deeper or self.networks is not None:
@@ -192,7 +196,7 @@ class Panel:
     """
 
     members: Ints
-    view: Callable[[Matrix], Rows]
+    view: View
     ensembles: list[Ensemble]
 
     def last_rounds(self, n_rounds: int) -> Panel:
@@ -203,9 +207,9 @@ class Panel:
         """The same members with a single round."""
         return replace(self, ensembles=[self.ensembles[number]])
 
-    def scorer(self, n_rows: int, combination: Combination) -> Callable[[Rows], Floats]:
+    def scorer(self, n_numbers: float, combination: Combination) -> Callable[[Rows], Floats]:
         """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
-        scorers = [ensemble.scorer(n_rows) for ensemble in self.ensembles]
+        scorers = [ensemble.scorer(n_numbers) for ensemble in self.ensembles]
 
         def score_block(rows: Rows) -> Floats:
             rounds = zip(scorers, self.ensembles, strict=True)
@@ -239,6 +243,19 @@ def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_
     return combination.over_members(scaled_member_scores(matrix, panels, combination, n_jobs))
 
 
+@contextmanager
+def rows_so_far(n_rows: int) -> Iterator[None]:
+    """Say that what is scored inside is the end of so many rows of a table that comes in batches.
+
+    The later batches of a long table are scored by the compiled kernel though each is small.
+    """
+    token = _rows_so_far.set(n_rows)
+    try:
+        yield
+    finally:
+        _rows_so_far.reset(token)
+
+
 def scaled_member_scores(
     matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None
 ) -> npt.NDArray[np.floating]:
@@ -246,13 +263,16 @@ def scaled_member_scores(
 
     Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
     """
-    scorers = [panel.scorer(matrix.shape[0], combination) for panel in panels]
+    n_rows = max(matrix.shape[0], _rows_so_far.get())
+    n_numbers = n_rows * sum(ensemble.bias.size for panel in panels for ensemble in panel.ensembles)
+    scorers = [panel.scorer(n_numbers, combination) for panel in panels]
 
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
+        seen = SeenRows(matrix[stretch])
         for panel, score in zip(panels, scorers, strict=True):
             of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
-            scores[:, panel.members] = in_steady_blocks(panel.view(matrix[stretch]), score, of_panel)
+            scores[:, panel.members] = in_steady_blocks(seen.through(panel.view), score, of_panel)
         return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.

@@ -17,6 +17,7 @@ from rdplearn.boosting import BoostedMember, Boosting, BoostingSettings
 from rdplearn.callbacks import Records
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
+from rdplearn.threads import one_blas_thread
 from rdplearn.training import record_of, stretch_length
 
 Ints = npt.NDArray[np.int64]
@@ -48,8 +49,9 @@ def boost_stacked(
     from rdplearn.torch_device import torch_threads  # here, because importing PyTorch takes seconds
 
     for stack in stacks(tasks, settings.n_targets):
-        with torch_threads(n_jobs):
-            yield from boost_stack(stack, settings, watch)
+        with one_blas_thread(), torch_threads(n_jobs):
+            members = boost_stack(stack, settings, watch)
+        yield from members
 
 
 def stacks(tasks: Iterable[MemberTask], n_targets: int) -> Iterator[list[MemberTask]]:

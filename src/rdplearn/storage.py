@@ -10,19 +10,26 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rdplearn import stored_detector
+from rdplearn import stored_clusterer, stored_detector, stored_transformer
 from rdplearn.errors import ModelFileError, TableError
 from rdplearn.model_file import Layout, read_model_file, write_model_file
 from rdplearn.table import TableEncoder
 from rdplearn.table_model import TableModel
 
 if TYPE_CHECKING:
+    from rdplearn.clusterer import RDPClusterer
     from rdplearn.detector import RDPDetector
+    from rdplearn.transformer import RDPTransformer
 
-KEEPERS = {"RDPDetector": stored_detector}
+KEEPERS = {"RDPDetector": stored_detector, "RDPTransformer": stored_transformer, "RDPClusterer": stored_clusterer}
 
 
-def save(model: RDPDetector | TableModel, path: str | os.PathLike[str], *, encoder: TableEncoder | None = None) -> None:
+def save(
+    model: RDPDetector | RDPTransformer | RDPClusterer | TableModel,
+    path: str | os.PathLike[str],
+    *,
+    encoder: TableEncoder | None = None,
+) -> None:
     """Write a fitted model to one file, whole or not at all.
 
     Parameters
@@ -55,13 +62,13 @@ def save(model: RDPDetector | TableModel, path: str | os.PathLike[str], *, encod
     header = {
         "estimator": kind,
         "model": description,
-        "training": training_summary(model.history_),
+        "training": training_summary(model),
         "encoder": None if encoder is None else _encoder_state(encoder, description["n_columns"]),
     }
     write_model_file(path, header, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> RDPDetector | TableModel:
+def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClusterer | TableModel:
     """Read a model file: the estimator, or a `TableModel` if an encoder was stored with it.
 
     Nothing in the file is executed. The threads to use are not stored: set ``n_jobs`` on the estimator.
@@ -89,22 +96,29 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | TableModel:
     return model if encoders[0] is None else TableModel(model, encoders[0])
 
 
-def training_summary(history: list[dict[str, float]]) -> list[dict[str, float]]:
+def training_summary(model: Any) -> list[dict[str, float]]:
     """For each round: the mean, over members, of the losses at its end and of the rows kept after it.
+
+    A transformer, also that of a clusterer, has one round and one member, which keeps all rows.
 
     Examples
     --------
-    >>> losses = {"distance_loss": 0.5, "novelty_loss": 0.25}
-    >>> training_summary([{"member": 0, "round": 0, "step": 10, "n_kept": 95, "cut": 1.0, **losses}])
-    [{'round': 0, 'steps': 10, 'distance_loss': 0.5, 'novelty_loss': 0.25, 'n_kept': 95.0}]
+    >>> import numpy as np
+    >>> from rdplearn import RDPTransformer
+    >>> transformer = RDPTransformer(n_steps=20, random_state=0).fit(np.eye(5))
+    >>> [list(round) for round in training_summary(transformer)]
+    [['round', 'steps', 'distance_loss']]
     """
-    last = {(record["round"], record["member"]): record for record in history}
+    learner: Any = getattr(model, "transformer_", model)
+    history: list[dict[str, float]] = learner.history_
+    last = {(record.get("round", 0), record.get("member", 0)): record for record in history}
     summary = []
     for number in sorted({int(of_round) for of_round, _ in last}):
         records = [record for (of_round, _), record in last.items() if of_round == number]
-        means = {
+        means: dict[str, float] = {
             name: sum(min(record[name], 1e300) for record in records) / len(records)
-            for name in ("distance_loss", "novelty_loss", "n_kept")
+            for name in ("distance_loss", "novelty_loss", "reconstruction_loss", "n_kept")
+            if name in records[0]
         }
         summary.append({"round": number, "steps": int(records[0]["step"]), **means})
     return summary

@@ -1,4 +1,4 @@
-"""What a model file holds of an `RDPDetector`: its parameters, the views, the members, the threshold, the history.
+"""What a model file holds of an `RDPDetector`: parameters, views, members, threshold, history and typical rows.
 
 `describe` takes a fitted detector apart, `rebuild` puts it together again, and `layout` says in between which arrays a
 header asks for, so that they can be checked before they are read.
@@ -12,12 +12,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.combination import Combination
 from rdplearn.curves import CurveView
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError
+from rdplearn.matrix import canonical_csr
 from rdplearn.member_views import SingleView, View
 from rdplearn.model_file import Arrays, Layout
 from rdplearn.plain_values import as_mapping, make
@@ -25,11 +27,18 @@ from rdplearn.random_mapping import Identity, Projection
 from rdplearn.random_mapping import Mapping as RandomMapping
 from rdplearn.representation import Representation
 from rdplearn.scoring import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member, Panel
+from rdplearn.stored_parts import (
+    history_array,
+    plain_parameters,
+    rebuild_history,
+    stored_names,
+    take_columns,
+    with_parameters,
+)
+from rdplearn.typical_rows import TypicalRows
 from rdplearn.views import MinMaxView, UnchangedView
 
 OWNER = "Its description of the detector"
-# how to run it is the business of the machine that it runs on
-NOT_STORED = ("n_jobs", "verbose", "device", "compile", "callbacks")
 ACTIVATIONS = ("leaky", "linear", "cosine")
 VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
@@ -65,6 +74,9 @@ class StoredDetector:
     n_rounds : how many rounds of members there are: those that score, or all
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
+    typical_score : anomaly score of the first of the typical rows
+    n_typical : typical rows
+    n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
     """
 
     parameters: dict[str, Any]
@@ -75,29 +87,36 @@ class StoredDetector:
     n_rounds: int
     n_references: int
     n_records: int
+    typical_score: float
+    n_typical: int
+    n_typical_entries: int | None
 
 
 def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     """Take a fitted detector apart into a header of plain values and arrays."""
     check_is_fitted(detector)
     arrays: Arrays = {
-        "history": _history_array(detector.history_),
+        "history": history_array(detector.history_, HISTORY_COUNTS, HISTORY_NUMBERS),
         "member_weights": detector.combination_.weights,
     }
     for number, panel in enumerate(detector.panels_):
         arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
-    names = getattr(detector, "feature_names_in_", None)
+    arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
+    typical = detector.typical_rows_.rows
     ensembles = detector.panels_[0].ensembles
     references = ensembles[0].references
     header = StoredDetector(
-        parameters=_plain_parameters(detector),
+        parameters=plain_parameters(detector),
         n_columns=int(detector.n_features_in_),
-        column_names=None if names is None else [str(name) for name in names],
+        column_names=stored_names(detector),
         offset=float(detector.offset_),
         panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
         n_rounds=len(ensembles),
         n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
+        typical_score=detector.typical_rows_.score,
+        n_typical=typical.shape[0],
+        n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
     )
     return asdict(header), arrays
 
@@ -114,38 +133,28 @@ def layout(description: Any, n_arrays: int) -> Layout:
     for number, panel in enumerate(panels):
         of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
-    return wanted
+    return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
 
 def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     """Put a detector together from its description and its arrays, which fit its `layout`."""
     stored, panels, detector = _read(description)
-    detector.n_features_in_ = stored.n_columns
-    if stored.column_names is not None:
-        detector.feature_names_in_ = np.array(stored.column_names, dtype=object)
+    take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
         _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
-    detector.history_ = _rebuild_history(arrays["history"])
+    detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.offset_ = float(stored.offset)
+    detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
     return detector
 
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
-    unknown = sorted(
-        set(stored.parameters) - set(RDPDetector().get_params()) | set(NOT_STORED) & set(stored.parameters)
-    )
-    if unknown:
-        raise ModelFileError(f"{OWNER} has an unknown parameter, {unknown[0]!r:.60}.")
-    detector = RDPDetector(**stored.parameters)
-    try:
-        detector._check_parameters()
-    except (ValueError, TypeError) as fault:
-        raise ModelFileError(f"{OWNER} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
+    detector = with_parameters(RDPDetector, stored.parameters, RDPDetector._check_parameters, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     _require_sense(stored, panels, detector)
     return stored, panels, detector
@@ -161,6 +170,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
         "n_rounds": stored.n_rounds in (n_scoring, detector.n_rounds),
         "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
+        "n_typical": stored.n_typical > 0,
         "panels": len(members) == detector.n_members
         and sorted(members) == list(range(len(members)))
         and all(panel.members for panel in panels),
@@ -188,42 +198,6 @@ def _is_view(description: Any, n_columns: int) -> bool:
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
-def _plain_parameters(detector: RDPDetector) -> dict[str, Any]:
-    """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
-    mappings = detector.mapping if isinstance(detector.mapping, list | tuple) else [detector.mapping]
-    if not all(isinstance(mapping, str) for mapping in mappings):
-        raise ValueError(
-            "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
-            f"{detector.mapping!r:.60}: pickle the detector instead, or use one of the built-in mappings."
-        )
-    _require_no_code(detector)
-    parameters = {name: value for name, value in detector.get_params().items() if name not in NOT_STORED}
-    parameters["network"] = None if detector.network is None else [int(width) for width in detector.network]
-    parameters |= {
-        name: list(value)
-        for name, value in parameters.items()
-        if name in ("views", "mapping") and isinstance(value, tuple)
-    }
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}
-    if not isinstance(plain["random_state"], int | None):
-        del plain["random_state"]
-    return plain
-
-
-def _require_no_code(detector: RDPDetector) -> None:
-    if callable(detector.network):
-        raise ValueError(
-            "A model with a 'network' function of your own cannot be stored: a model file holds no code. Pickle the "
-            "detector instead, or fit with a list of widths."
-        )
-    for name in ("distance_loss", "auxiliary_losses"):
-        if getattr(detector, name):
-            raise ValueError(
-                f"The {name!r} of RDPDetector cannot be stored: a model file holds no code. Scoring does not need it: "
-                f"call set_params({name}=None) before you save what was learned with it."
-            )
-
-
 def _layer_sizes(detector: RDPDetector) -> list[int]:
     """Numbers that each layer of φ gives."""
     return [*(detector.network or ()), detector.n_components]
@@ -239,7 +213,7 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         n_targets = cast(Projection, mapping).weights.shape[1]
     return StoredPanel(
         members=[int(number) for number in panel.members],
-        views=[asdict(_describe_view(view)) for view in cast(View, panel.view).parts],
+        views=[asdict(_describe_view(view)) for view in panel.view.parts],
         activation=mapping.activation if isinstance(mapping, Projection) else None,
         n_targets=n_targets,
     )
@@ -252,7 +226,7 @@ def _describe_view(view: SingleView) -> StoredView:
 
 
 def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
-    for number, view in enumerate(cast(View, panel.view).parts):
+    for number, view in enumerate(panel.view.parts):
         for field in VIEW_FIELDS[_describe_view(view).kind]:
             yield f"view_{number}.{field}", getattr(view, field)
     for number, ensemble in enumerate(panel.ensembles):
@@ -313,24 +287,46 @@ def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, sizes: list[int],
     return Panel(np.array(panel.members), View(tuple(views)), ensembles)
 
 
+def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
+    for field in ("low", "high", "spread"):
+        yield field, getattr(typical_rows, field)
+    if not sp.issparse(typical_rows.rows):
+        yield "rows", typical_rows.rows
+        return
+    yield "values", typical_rows.rows.data
+    yield "columns", typical_rows.rows.indices.astype(np.int64)
+    yield "ends", typical_rows.rows.indptr.astype(np.int64)
+
+
+def _typical_layout(stored: StoredDetector) -> Layout:
+    of_columns: Layout = dict.fromkeys(("low", "high", "spread"), ("F64", (stored.n_columns,)))
+    if stored.n_typical_entries is None:
+        return of_columns | {"rows": ("F64", (stored.n_typical, stored.n_columns))}
+    n_entries = stored.n_typical_entries
+    return of_columns | {
+        "values": ("F64", (n_entries,)),
+        "columns": ("I64", (n_entries,)),
+        "ends": ("I64", (stored.n_typical + 1,)),
+    }
+
+
+def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
+    if (arrays["spread"] < 0).any():
+        raise ModelFileError("Its array 'typical.spread' must not be negative.")
+    rows = arrays.get("rows")
+    if rows is None:
+        columns, ends = arrays["columns"], arrays["ends"]
+        ends_well = ends[0] == 0 and ends[-1] == len(columns) and (np.diff(ends) >= 0).all()
+        if not ends_well or not ((columns >= 0) & (columns < stored.n_columns)).all():
+            raise ModelFileError("Its typical rows must store numbers in columns that there are, row after row.")
+        rows = canonical_csr(
+            sp.csr_array((arrays["values"], columns, ends), shape=(stored.n_typical, stored.n_columns))
+        )
+    return TypicalRows(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
+
+
 def _under(start: str, arrays: Arrays) -> Arrays:
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-
-
-def _history_array(history: list[dict[str, float]]) -> Any:
-    """(n_records, 7); a loss that is no number any more is stored as the largest one."""
-    rows = [[record[name] for name in (*HISTORY_COUNTS, *HISTORY_NUMBERS)] for record in history]
-    array = np.array(rows, dtype=np.float64).reshape(len(rows), len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))
-    return np.nan_to_num(array, nan=np.finfo(np.float64).max)
-
-
-def _rebuild_history(array: Any) -> list[dict[str, float]]:
-    n_counts = len(HISTORY_COUNTS)
-    return [
-        dict(zip(HISTORY_COUNTS, map(int, row[:n_counts]), strict=True))
-        | dict(zip(HISTORY_NUMBERS, row[n_counts:], strict=True))
-        for row in array.tolist()
-    ]
 
 
 def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:

@@ -8,19 +8,29 @@ the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from rdplearn.detector import RDPDetector
+from rdplearn.background import read_ahead
+from rdplearn.errors import TableError
+from rdplearn.explanation import Explanation, joined
+from rdplearn.partitioned import for_partitions
+from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rdplearn.clusterer import RDPClusterer
+    from rdplearn.detector import RDPDetector
+    from rdplearn.transformer import RDPTransformer
+    from rdplearn.trust import Assessment
 
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
@@ -31,7 +41,8 @@ class TableModel:
 
     Parameters
     ----------
-    estimator : RDPDetector
+    estimator : RDPDetector, RDPTransformer or RDPClusterer
+        The methods below that it has itself can be called.
     encoder : TableEncoder, optional
         By default one that finds out everything by itself.
 
@@ -47,35 +58,99 @@ class TableModel:
     array([ 1, -1])
     """
 
-    def __init__(self, estimator: RDPDetector, encoder: TableEncoder | None = None) -> None:
-        self.estimator = estimator
+    def __init__(
+        self, estimator: RDPDetector | RDPTransformer | RDPClusterer, encoder: TableEncoder | None = None
+    ) -> None:
+        self.estimator: Any = estimator
         self.encoder = TableEncoder() if encoder is None else encoder
 
     def __repr__(self) -> str:
         return f"TableModel({self.estimator!r})"
 
+    @for_partitions
     def fit(self, table: Any) -> TableModel:
         """Learn the columns, draw the rows, fit the estimator; the columns that the encoder ignores are not kept."""
         opened = open_table(table)
-        sampler = self._sampler(len(opened.column_names))
-        self.encoder.fit(_watched(opened, sampler, frozenset(self.encoder.ignore)))
+        sampler = self.sampler(len(opened.column_names))
+        self.encoder.fit(watched(opened, sampler, frozenset(self.encoder.ignore)))
         sample = sampler.sample()
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
         self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
         return self
 
+    @for_partitions
     def score_samples(self, table: Any) -> npt.NDArray[np.float64]:
         """How normal each row is: the higher, the more normal. Shape (n_rows,)."""
         return self._gather(table, self.estimator.score_samples)
 
+    @for_partitions
     def decision_function(self, table: Any) -> npt.NDArray[np.float64]:
         """Negative for rows that are reported as anomalous. Shape (n_rows,)."""
         return self._gather(table, self.estimator.decision_function)
 
+    @for_partitions
     def predict(self, table: Any) -> npt.NDArray[np.int64]:
-        """-1 for rows that are reported as anomalous, +1 for the others. Shape (n_rows,)."""
+        """Of a detector: -1 for reported rows, +1 for others; of a clusterer: the cluster. Shape (n_rows,)."""
         return self._gather(table, self.estimator.predict)
+
+    @for_partitions
+    def transform(self, table: Any) -> npt.NDArray[np.float32]:
+        """Of a transformer: features; of a clusterer: distances to the centres. Shape (n_rows, n_components)."""
+        return self._gather(table, self.estimator.transform)
+
+    def explain(self, table: Any, *, rows: Sequence[int] | None = None) -> Explanation:
+        """Which columns of the table made each row as anomalous as it is.
+
+        Matrix columns that came from one column of the table, such as the parts of a date, are explained as one, with
+        the table's own values and what was typical at fit.
+
+        Parameters
+        ----------
+        rows : sequence of int, optional
+            Places of the rows to explain, from 0, in the order wanted; by default all of them.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from rdplearn import RDPDetector, TableModel
+        >>> table = pa.table({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome", "Rome", "Oslo"] * 50})
+        >>> model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)).fit(table)
+        >>> model.explain(pa.table({"age": [9000], "city": ["Rome"]})).sentences(0)[0]
+        'age 9,000 (typical 31 to 57) accounts for 100 % of the score'
+        """
+        opened = open_table(table)
+        wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
+        if wanted is not None and len(wanted) and wanted[0] < 0:
+            raise TableError(f"The 'rows' parameter of explain counts from 0. Got {wanted[0]} instead.")
+        parts, found, first_row = [], 0, 0
+        for batch, matrix in self.encoder.encode_batches(opened):
+            here = np.arange(batch.num_rows) if wanted is None else wanted[found:] - first_row
+            here = here[here < batch.num_rows]
+            if len(here):
+                parts.append(self._explain_rows(batch.take(here), matrix[here]))
+            found, first_row = found + len(here), first_row + batch.num_rows
+            if wanted is not None and found == len(wanted):
+                break
+        if wanted is not None and found < len(wanted):
+            raise TableError(f"{opened.name} has {first_row:,} rows, and no row {wanted[found] + 1:,}.")
+        if not parts:
+            raise TableError(f"There are no rows in {opened.name} to explain.")
+        explanation = joined(parts)
+        return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
+
+    def assess(self, table: Any) -> Assessment:
+        """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
+
+        A large table is judged by a random sample; see `rdplearn.trust`.
+        """
+        opened = open_table(table)
+        sampler = self.sampler(len(opened.column_names))
+        for batch in opened.batches():
+            sampler.add(batch)
+        sample = sampler.sample()
+        matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
+        return self.estimator.assess(matrix, n_rows=sample.n_rows_seen)
 
     def apply_batches(
         self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
@@ -84,20 +159,29 @@ class TableModel:
 
         The same table gives the same batches. `skip_rows` passes over those that make up the first rows.
         """
-        for batch, matrix in self.encoder.encode_batches(table, skip_rows=skip_rows):
+        n_rows = skip_rows
+        for batch, matrix in read_ahead(self.encoder.encode_batches(table, skip_rows=skip_rows)):
+            n_rows += batch.num_rows
             if batch.num_rows:
-                yield batch, function(matrix)
+                with rows_so_far(n_rows):
+                    result = function(matrix)
+                yield batch, result
+
+    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
+        return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
     def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
         results = [result for _, result in self.apply_batches(table, function)]
         return np.concatenate(results) if results else np.empty(0)
 
-    def _sampler(self, n_columns: int) -> RowSampler:
+    def sampler(self, n_columns: int) -> RowSampler:
+        """Draws the rows that the estimator is fitted on, from a table of so many columns."""
         n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
         return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
 
 
-def _watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
+def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:
     """The same table, whose rows are offered to a sampler as they are read."""
     kept = [name for name in table.column_names if name not in ignored]
 

@@ -5,9 +5,8 @@ Two BLAS threads on products this small gain little on an idle machine and lose 
 
 from __future__ import annotations
 
-import os
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -51,12 +50,3 @@ _one_blas_thread = _OneBlasThread()
 def one_blas_thread() -> AbstractContextManager[None]:
     """Hold BLAS to one thread within a `with` block."""
     return _one_blas_thread
-
-
-def one_blas_thread_in_worker(caller: int) -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread if this is another process than `caller`.
-
-    The caller's own threads are under its cap already; were each to set and restore it, the last to restore would leave
-    behind whatever it had found.
-    """
-    return nullcontext() if os.getpid() == caller else one_blas_thread()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from rdplearn.plain_steps import PlainSteps
 from rdplearn.problem import Problem
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, TrainingSettings
+from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -43,14 +45,16 @@ def train(
     engine: EngineName,
     after_stretch: Callable[[Records], bool | None],
     record_every: int | None = None,
+    wanted: TorchSettings = NOTHING_WANTED,
 ) -> Records:
     """Train `problem.phi` in place and return its losses, one record a stretch of steps.
 
     after_stretch : called with the records so far; ends the training if it returns True, and may raise to end the work
     record_every : most steps from one record to the next; by default there are `STRETCHES` records or more
+    wanted : what PyTorch is asked for
     """
-    steps = start(engine, problem, settings)
-    stretch = stretch_length(problem.rows, problem.phi.bias.size, settings, record_every)
+    steps = start(engine, problem, settings, wanted)
+    stretch = stretch_length(problem.rows, problem.phi.n_components, settings, record_every)
     return run_stretches(steps, problem.kept, settings.n_steps, stretch, ("distance", "novelty"), after_stretch)
 
 
@@ -89,8 +93,14 @@ def record_of(step: int, losses: Losses, names: tuple[str, ...]) -> dict[str, fl
     return {"step": step, **built_in, **{f"{name}_loss": value for name, value in losses.auxiliary.items()}}
 
 
-def start(engine: EngineName, problem: Problem, settings: TrainingSettings) -> Steps:
-    """Set an engine to work on one member."""
+def start(
+    engine: EngineName, problem: Problem, settings: TrainingSettings, wanted: TorchSettings = NOTHING_WANTED
+) -> Steps:
+    """Set an engine to work on one member. wanted : of PyTorch."""
+    if engine == "torch":
+        from rdplearn.stacked_steps import OneMember  # here, because importing PyTorch takes seconds
+
+        return OneMember(problem, settings, wanted)
     member = (problem.rows, problem.targets, problem.phi, settings, problem.seed)
     if engine == "numpy":
         return PlainSteps(*member)
@@ -121,10 +131,24 @@ def steps_at_a_time(flops: float, n_steps: int, record_every: int | None = None)
     return max(1, min(most, int(FLOPS_PER_STRETCH / flops)))
 
 
+@dataclass(frozen=True)
+class Filling:
+    """How full rows are. n_values : stored in a row, on average."""
+
+    n_values: float
+    n_columns: int
+    is_sparse: bool
+
+
+def filling_of(rows: Rows) -> Filling:
+    """How full these rows are."""
+    return Filling(values_a_row(rows), rows.shape[1], sp.issparse(rows))
+
+
 def choose_engine(
     engine: Literal["auto", "numba", "numpy", "torch"],
     n_all_steps: int,
-    rows: Rows,
+    filling: Filling,
     n_components: int,
     batch_size: int,
 ) -> EngineName:
@@ -134,7 +158,7 @@ def choose_engine(
     """
     if engine != "auto":
         return engine
-    seconds = 4e-4 + flops_per_step(values_a_row(rows), n_components, batch_size) / 5e9
-    if sp.issparse(rows):  # plain momentum moves all of W at every step
-        seconds += 3e-9 * rows.shape[1] * n_components
+    seconds = 4e-4 + flops_per_step(filling.n_values, n_components, batch_size) / 5e9
+    if filling.is_sparse:  # plain momentum moves all of W at every step
+        seconds += 3e-9 * filling.n_columns * n_components
     return "numpy" if n_all_steps * seconds < SECONDS_WORTH_COMPILING else "numba"

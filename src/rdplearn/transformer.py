@@ -26,6 +26,7 @@ from rdplearn.formulation import Formulation, choose_formulation
 from rdplearn.gram_training import GramSettings, GramSteps, PlainGramSteps, train_on_all_pairs
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.pair_training import choose_pair_engine, train_on_pairs
+from rdplearn.partitioned import for_partitions
 from rdplearn.problem import Phi
 from rdplearn.progress import Watch
 from rdplearn.random_kernel import Kernel, kernel_of, limit_kernel
@@ -282,12 +283,13 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         return cls(**{**PAPER, **changes})
 
+    @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn φ from a table.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
         y : ignored
         """
         self._check_parameters()
@@ -317,6 +319,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             folder.remove()
         return self
 
+    @for_partitions
     def transform(self, X: Any) -> Floats:
         """Features φ(x) of every row, in single precision. Shape (n_rows, n_components)."""
         check_is_fitted(self)

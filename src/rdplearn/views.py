@@ -99,7 +99,12 @@ def fit_min_max(matrix: Matrix) -> MinMaxView:
     [[0.25, 0.20000000298023224]]
     """
     low, high = column_ranges(matrix)
-    keeps_zero = (low < 0) & (zero_counts(matrix, low < 0) > matrix.shape[0] / 2)
+    return min_max_view(low, high, zero_counts(matrix, low < 0), matrix.shape[0])
+
+
+def min_max_view(low: Doubles, high: Doubles, n_zeros: npt.NDArray[np.int64], n_rows: int) -> MinMaxView:
+    """Make the view of the ranges of the columns, and of how many zeros those have that go below zero."""
+    keeps_zero = (low < 0) & (n_zeros > n_rows / 2)
     with np.errstate(over="ignore"):
         width = np.where(keeps_zero, np.maximum(-low, high), high - low)
     width = np.minimum(width, np.finfo(np.float64).max)

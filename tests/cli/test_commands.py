@@ -15,7 +15,7 @@ import pytest
 import rdplearn
 from tests.cli.conftest import FRAUDS, QUICK, Run, sales
 
-COMMANDS = ("detect", "fit", "score", "inspect", "demo")
+COMMANDS = ("detect", "fit", "score", "embed", "cluster", "inspect", "demo")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

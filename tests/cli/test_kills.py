@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import rdplearn
 from rdplearn.cli.app import app
-from rdplearn.cli.scoring import identity_of
+from rdplearn.cli.checks import identity_of
 from rdplearn.growing_file import GrowingFile
 from tests.cli.conftest import QUICK, Run, sales
 
@@ -140,7 +140,7 @@ def test_two_runs_do_not_write_the_same_file(run: Run, model: Path, tmp_path: Pa
     table.write_text(sales())
     rows = pa.record_batch({"row": [1]})
     with GrowingFile(output, {}) as first:
-        first.add(rows, n_reported=0)
+        first.add(rows, tally=[0])
         told = run("score", model, table, "-o", output, "--jobs", 1, exit_code=1).stderr
         assert "Another run is writing" in told
     assert output.read_text() == '"row"\n1\n'

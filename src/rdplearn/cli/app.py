@@ -6,12 +6,16 @@ from typing import Annotated
 
 import typer
 
+from rdplearn.cli.cluster import cluster
 from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
+from rdplearn.cli.embed import embed
+from rdplearn.cli.explain import explain
 from rdplearn.cli.export import export
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
+from rdplearn.cli.report import report
 from rdplearn.cli.score import score
 from rdplearn.version import __version__
 
@@ -36,7 +40,7 @@ def about(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Find anomalies in tables, without labels, by predicting random distances.
+    """Find anomalies, groups and features in tables, without labels, by predicting random distances.
 
     \b
     Try it on data that comes along:   rdplearn demo
@@ -44,6 +48,10 @@ def about(
     Find its unusual rows:             rdplearn detect sales.csv -o scores.csv
     Keep the model for later tables:   rdplearn fit sales.csv -m model.safetensors
                                        rdplearn score model.safetensors new.csv -o scores.csv
+    See why rows are unusual:          rdplearn explain model.safetensors new.csv
+    Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
+    Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
+    Features for other programs:       rdplearn embed sales.csv -o features.parquet
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
@@ -51,7 +59,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, inspect, export, demo):
+for function in (detect, fit, score, explain, report, embed, cluster, inspect, export, demo):
     app.command()(command(function))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import TopCount
+from rdplearn.cli.options import Jobs, TopCount
 
 
 def demo(
@@ -18,7 +19,7 @@ def demo(
     ),
     n_top: TopCount = 10,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0,
-    n_jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")] = -1,
+    n_jobs: Jobs = -1,
 ) -> None:
     """Find tumours that are unlike the rest, in data that comes with scikit-learn.
 
@@ -26,4 +27,7 @@ def demo(
     """
     from rdplearn import demo as story
 
-    typer.echo(story.run(output, n_top=n_top, seed=seed, n_jobs=n_jobs, verbose=talk.shows_progress))
+    if str(output) == "-":
+        raise typer.BadParameter("must name a file: the demo prints what it has found.", param_hint="--output")
+    facts = story.run(output, n_top=n_top, seed=seed, n_jobs=n_jobs, verbose=talk.shows_progress)
+    typer.echo(json.dumps(facts) if talk.as_json else story.as_text(facts))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import ColumnOptions, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import ColumnOptions, Dask, ReadingOptions, TablePath, TrainingOptions
 
 
 def fit(
@@ -22,25 +22,29 @@ def fit(
         list[str] | None,
         typer.Option("--id", "--label", metavar="COLUMN", help="Leave this column out of the model, as --ignore does."),
     ] = None,
+    dask: Dask = None,
 ) -> None:
     """Learn what is usual in a table and keep it in a model file.
 
-    The table may be larger than memory: it is read once, and at most 100,000 of its rows are kept.
+    The table may be larger than memory: it is read once, and at most 100,000 of its rows are kept. Models that make
+    features or groups come from embed and cluster, with -m.
 
     \b
     Examples:
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
-    from rdplearn.cli.scoring import check_paths, require_columns
+    from rdplearn.cli.checks import require_columns
+    from rdplearn.cli.places import work_place
     from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
-    check_paths(table, None, model_path)
-    opened = reading.open(table)
-    require_columns(opened, carried=unseen or [])
-    detector = training.detector(verbose=talk.shows_progress)
-    model = TableModel(detector, columns.encoder(unseen or [])).fit(opened)
+    with work_place(dask, reading, talk) as place:
+        place.check(table, None, model_path)
+        opened = place.open(table)
+        require_columns(opened, carried=unseen or [])
+        detector = training.detector(verbose=talk.shows_progress)
+        model = place.fit(TableModel(detector, columns.encoder(unseen or [])), opened)
     save(model, model_path)
     facts = {
         "table": opened.name.strip("'"),

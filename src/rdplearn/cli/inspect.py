@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.options import ColumnOptions, ReadingOptions
-
-if TYPE_CHECKING:
-    from rdplearn.detector import RDPDetector
 
 
 def inspect(
@@ -30,16 +27,18 @@ def inspect(
     """
     from rdplearn.model_file import looks_like_model_file
 
-    facts = facts_of_model(file) if looks_like_model_file(file) else facts_of_table(file, reading, columns)
+    facts = facts_of_model(file) if looks_like_model_file(file) else facts_of_table(file, talk, reading, columns)
     if talk.as_json:
         typer.echo(json.dumps(facts))
     else:
         print_facts(facts)
 
 
-def facts_of_table(path: str, reading: ReadingOptions, columns: ColumnOptions) -> dict[str, Any]:
+def facts_of_table(path: str, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions) -> dict[str, Any]:
+    from rdplearn.cli.printing import told_while_read
+
     opened = reading.open(path)
-    encoder = columns.encoder([]).fit(opened)
+    encoder = columns.encoder([]).fit(told_while_read(opened, talk.shows_progress))
     return {
         "table": opened.name.strip("'"),
         "n_rows": encoder.n_rows_,
@@ -53,18 +52,35 @@ def facts_of_model(path: str) -> dict[str, Any]:
     from rdplearn.table_model import TableModel
 
     model = load(path)
-    estimator: RDPDetector = model.estimator if isinstance(model, TableModel) else model
+    estimator: Any = model.estimator if isinstance(model, TableModel) else model
     facts = {
         "model": path,
         "estimator": type(estimator).__name__,
         "n_features": int(estimator.n_features_in_),
-        "threshold": -float(estimator.offset_),
-        "parameters": estimator.get_params(),
-        "training": training_summary(estimator.history_),
+        **answers_of(estimator),
+        "parameters": plain_parameters(estimator),
+        "training": training_summary(estimator),
     }
     if isinstance(model, TableModel):
         facts |= {"n_rows": model.encoder.n_rows_, "columns": model.encoder.describe()}
     return facts
+
+
+def plain_parameters(estimator: Any) -> dict[str, Any]:
+    """The parameters; those of a clusterer's transformer under ``transformer__``, as scikit-learn has it."""
+    return {name: value for name, value in estimator.get_params().items() if not hasattr(value, "get_params")}
+
+
+def answers_of(estimator: Any) -> dict[str, Any]:
+    """What the model says of a row: anomalous above a threshold, so many features, one of so many clusters."""
+    from rdplearn.clusterer import RDPClusterer
+    from rdplearn.detector import RDPDetector
+
+    if isinstance(estimator, RDPDetector):
+        return {"threshold": -float(estimator.offset_)}
+    if isinstance(estimator, RDPClusterer):
+        return {"n_clusters": estimator.n_clusters, "n_components": estimator.transformer_.n_components_}
+    return {"n_components": estimator.n_components_}
 
 
 def print_facts(facts: dict[str, Any]) -> None:
@@ -76,7 +92,11 @@ def print_facts(facts: dict[str, Any]) -> None:
         print_rows(facts["training"])
         changed = ", ".join(f"{name}={value}" for name, value in facts["parameters"].items() if value is not None)
         typer.echo(f"{facts['estimator']}({changed})")
-        typer.echo(f"Rows with an anomaly score above {facts['threshold']:.4g} are reported.")
+        if "threshold" in facts:
+            typer.echo(f"Rows with an anomaly score above {facts['threshold']:.4g} are reported.")
+        if "n_components" in facts:
+            groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""
+            typer.echo(f"{facts['n_components']:,} features per row{groups}.")
     rows = f"{facts['n_rows']:,} rows, " if "n_rows" in facts else ""
     typer.echo(f"{rows}{facts['n_features']:,} numbers per row.")
 

@@ -10,22 +10,54 @@ import typer
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
     from rdplearn.table import Table, TableEncoder
+    from rdplearn.transformer import RDPTransformer
 
 TablePath = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, Parquet, Arrow or JSON Lines; - is stdin.")]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as written by fit.")]
 OutputPath = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write all scores to .csv, .parquet or .jsonl; - is stdout."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write all rows to .csv, .parquet or .jsonl; - is stdout."),
 ]
 TopCount = Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to print.")]
 Carried = Annotated[
     list[str] | None,
     typer.Option("--id", metavar="COLUMN", help="Carry this column into the result and leave it out of the model."),
 ]
+TableOrModel = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE|MODEL", help="CSV, Parquet, Arrow or JSON Lines, - is stdin; or a model that -m has kept."
+    ),
+]
+TableAfterModel = Annotated[str | None, typer.Argument(metavar="TABLE", help="The table, when a model comes first.")]
+ReportPath = Annotated[
+    str | None,
+    typer.Option("--report", metavar="FILE", help="Write a page about what was found, one HTML file."),
+]
+KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue what a stopped run has begun to write.")]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--label", metavar="COLUMN", help="Compare the result with this column's classes; the model never sees it."
+    ),
+]
 Label = Annotated[
     str | None,
     typer.Option(
         "--label", metavar="COLUMN", help="Compare the scores with 0/1 labels; the model never sees this column."
+    ),
+]
+
+
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS|local:N",
+        help="Work on a Dask cluster, or in N processes here: TABLE is then a folder or 'pattern' of Parquet files, "
+        "and the output a folder.",
     ),
 ]
 
@@ -109,7 +141,7 @@ class TrainingOptions:
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of boosting.")] = None
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of training in each round.")] = None
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for all cores.")] = -1
+    jobs: Jobs = -1
 
     def detector(self, *, verbose: bool) -> RDPDetector:
         from rdplearn.detector import RDPDetector
@@ -124,6 +156,29 @@ class TrainingOptions:
             **{name: size for name, size in sizes.items() if size is not None},
             contamination="auto" if self.contamination is None else self.contamination,
             false_alarm_rate=self.false_alarm_rate,
+            n_jobs=self.jobs,
+            random_state=self.seed,
+            verbose=verbose,
+        )
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """How features are learned."""
+
+    components: Annotated[
+        int | None, typer.Option(min=1, help="Numbers in a row's features; by default 32 or 128, as the table needs.")
+    ] = None
+    steps: Annotated[int, typer.Option(min=1, help="Steps of training.")] = 600
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0
+    jobs: Jobs = -1
+
+    def transformer(self, *, verbose: bool) -> RDPTransformer:
+        from rdplearn.transformer import RDPTransformer
+
+        return RDPTransformer(
+            n_components=self.components,
+            n_steps=self.steps,
             n_jobs=self.jobs,
             random_state=self.seed,
             verbose=verbose,

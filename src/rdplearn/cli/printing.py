@@ -5,7 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rdplearn.table import Table
 
 LONGEST_CELL = 40
 WIDTH_OF_PIPES = 160
@@ -48,15 +53,29 @@ def written(value: Any) -> str:
 
 
 @contextmanager
-def counted_rows(visible: bool, n_done: int) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many rows have been scored."""
+def counted_rows(visible: bool, n_done: int, doing: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many rows have been read, scored, ... of so many, if that is known."""
     if not visible:
         yield lambda n_rows: None
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    text = TextColumn("{task.completed:,.0f} rows scored")
+    of_all = "" if total is None else f" of {total:,}"
+    text = TextColumn(f"{{task.completed:,.0f}}{of_all} rows {doing}")
     with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task("score", total=None, completed=n_done)
+        task = bar.add_task(doing, total=total, completed=n_done)
         yield lambda n_rows: bar.advance(task, n_rows)
+
+
+def told_while_read(table: Table, visible: bool) -> Table:
+    """The same table; while it is read, stderr shows how many rows have been."""
+    from rdplearn.table import Table
+
+    def read() -> Iterator[pa.RecordBatch]:
+        with counted_rows(visible, 0, "read") as count:
+            for batch in table.batches():
+                count(batch.num_rows)
+                yield batch
+
+    return Table(table.name, table.column_names, read)

@@ -78,6 +78,16 @@ class Table:
             for start in range(0, batch.num_rows, most):
                 yield batch.slice(start, most)
 
+    def in_batches_of(self, most_rows: int) -> Table:
+        """The same table, read in batches of at most so many rows."""
+
+        def read() -> Iterator[pa.RecordBatch]:
+            for batch in self.batches():
+                for start in range(0, batch.num_rows, most_rows):
+                    yield batch.slice(start, most_rows)
+
+        return Table(self.name, self.column_names, read)
+
 
 def open_table(
     source: Any,

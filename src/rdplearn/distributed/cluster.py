@@ -1,0 +1,138 @@
+"""The cluster: how we come by it, and what becomes of the tasks that we give it.
+
+Tasks bear names that the dashboard can show: `rdp-fit-member-7`, `rdp-score-part-12`, each with a token behind it that
+tells one run from another.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any
+
+from dask.delayed import Delayed, delayed
+
+from distributed import Client, Future, KilledWorker, LocalCluster, as_completed, get_client
+from rdplearn.errors import ClusterError
+
+SECONDS_TO_CONNECT = 20
+
+
+class Tasks:
+    """Names the tasks of one run, and runs them on the cluster."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.token = uuid.uuid4().hex[:8]
+
+    def named(self, name: str, function: Any, *arguments: Any, **named: Any) -> Delayed:
+        """A task that calls a function; arguments may be other tasks."""
+        return delayed(function, pure=False, traverse=False)(*arguments, **named, dask_key_name=f"{name}-{self.token}")
+
+    def shared(self, name: str, value: Any) -> Delayed:
+        """A value that many tasks use and that is sent to the cluster once."""
+        return delayed(value, pure=False, traverse=False, name=f"{name}-{self.token}")
+
+    def start(self, tasks: Sequence[Delayed]) -> list[Future]:
+        """Set tasks going; their results stay on the cluster for as long as the caller keeps what this returns."""
+        with faults_of(self.client):
+            started: list[Future] = self.client.compute(list(tasks), optimize_graph=False)
+        return started
+
+    def results(self, started: Sequence[Future]) -> list[Any]:
+        """Results of started tasks, in their order."""
+        results = dict(self.as_done(started))
+        return [results[place] for place in range(len(started))]
+
+    def as_done(self, started: Sequence[Future]) -> Iterator[tuple[int, Any]]:
+        """Place and result of each started task, as they are done; the rest is called off when the caller stops."""
+        places = {future.key: place for place, future in enumerate(started)}
+        with faults_of(self.client):
+            try:
+                for future in as_completed(started):
+                    yield places[future.key], future.result()
+            finally:
+                if self.client.status == "running":
+                    self.client.cancel([future for future in started if not future.done()], force=True)
+
+
+@contextmanager
+def faults_of(client: Client) -> Iterator[None]:
+    """Tell in our words what befalls a cluster; what a task itself raises comes through as it is."""
+    try:
+        yield
+    except KilledWorker as fault:
+        task = str(getattr(fault, "task", "a task"))
+        raise ClusterError(
+            f"Several workers have died one after the other over {task}, most likely for want of memory. Give workers "
+            "more memory, or cut the table into smaller parts."
+        ) from None
+    except (CancelledError, OSError, TimeoutError) as fault:
+        if isinstance(fault, OSError) and client.status == "running" and not _is_about_the_connection(fault):
+            raise  # a task's own
+        address = getattr(client.scheduler, "address", "of the cluster")
+        raise ClusterError(
+            f"The Dask scheduler {address} went away in the middle of the work. Start it again and repeat the command; "
+            "with --resume, parts that are finished are not done again."
+        ) from None
+
+
+def _is_about_the_connection(fault: OSError) -> bool:
+    return type(fault).__module__.startswith("distributed.")
+
+
+def current_client() -> Client:
+    """The Dask client that the caller has made."""
+    try:
+        return get_client()
+    except ValueError:
+        raise ClusterError(
+            "There is no Dask client to fit a table in partitions with. Make one first, such as "
+            "distributed.Client('tcp://scheduler:8786'), or distributed.Client() for this machine."
+        ) from None
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Client]:
+    """A client of a running scheduler, or of as many workers on this machine as ``local:N`` says."""
+    quieten()
+    if where.startswith("local:"):
+        n_workers = where.removeprefix("local:")
+        if not n_workers.isdigit() or int(n_workers) < 1:
+            raise ClusterError(f"'{where}' must name a number of workers, such as local:4.")
+        with (
+            LocalCluster(
+                n_workers=int(n_workers), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(where, timeout=SECONDS_TO_CONNECT)
+    except (OSError, ValueError, TypeError):
+        raise ClusterError(
+            f"There is no Dask scheduler at '{where}'. Pass the address that 'dask scheduler' prints, such as "
+            "tcp://10.0.0.1:8786, or local:4 for workers on this machine."
+        ) from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise ClusterError(
+                f"The Dask scheduler at '{where}' has no workers. Start some with 'dask worker {where}'."
+            )
+        yield client
+
+
+def quieten() -> None:
+    """Let Dask log nothing here: what matters of it, we tell ourselves."""
+    for name in ["distributed", *logging.root.manager.loggerDict]:
+        if name.split(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def in_groups(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+    """Cut a sequence into groups of neighbours."""
+    return (items[start : start + size] for start in range(0, len(items), size))
