@@ -314,6 +314,17 @@ def test_any_network_learns(network, labels):
     assert clone(detector).network == network
 
 
+@pytest.mark.parametrize("network", [None, [12], with_tanh], ids=["paper's", "hidden", "own"])
+def test_rows_are_explained(network):
+    table = planted_table()[0]
+    table[7, 2] = 40.0
+    detector = RDPDetector(engine="torch", network=network, **QUICK).fit(table)
+    contributions = detector.explain(table[5:10]).contributions
+    assert int(np.argmax(contributions[2])) == 2
+    gap = -detector.score_samples(table[5:10]) - detector.typical_rows_.score
+    np.testing.assert_allclose(contributions.sum(axis=1), gap, rtol=1e-4)
+
+
 def test_hidden_layers_are_applied_alike_in_numpy_and_in_torch():
     from rdplearn.torch_networks import LeakyLayers
 

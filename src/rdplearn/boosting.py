@@ -98,9 +98,7 @@ def boost(
     boosting = Boosting(number, rows, draws, kind, settings, seeds, watch)
     while boosting.n_rounds_done < settings.n_rounds:
         problem = boosting.begin_round()
-        records = train(
-            problem, settings.training, settings.engine, boosting.report, settings.record_every, settings.torch
-        )
+        records = train(problem, settings.training, settings.engine, boosting.report, settings.record_every)
         boosting.end_round(problem, records)
     return boosting.member
 

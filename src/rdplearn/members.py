@@ -120,16 +120,22 @@ def train_all(
 ) -> Iterator[BoostedMember]:
     """Train members, each with its rows: stacked if PyTorch does it, else spread over threads or joblib's backend."""
     if settings.engine == "torch":
-        stacked = (MemberTask(plan.number, rows, plan.draws, plan.part.mapping, plan.seeds) for plan, rows in tasks)
-        return boost_stacked(stacked, settings, watch, n_jobs)
+        return boost_stacked((stacked_task(rows, plan) for plan, rows in tasks), settings, watch, n_jobs)
     jobs = (delayed(train_member)(rows, plan, settings, watch) for plan, rows in tasks)
     return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
 
 
 def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watch) -> BoostedMember:
     """Train one member on its rows as its view shows them."""
+    if settings.engine == "torch":
+        return next(boost_stacked([stacked_task(rows, plan)], settings, watch, n_jobs=1))
     with one_blas_thread():
         return boost(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch)
+
+
+def stacked_task(rows: Rows, plan: Plan) -> MemberTask:
+    """A member as the torch engine takes it."""
+    return MemberTask(plan.number, rows, plan.draws, plan.part.mapping, plan.seeds)
 
 
 def seat_members(

@@ -45,15 +45,13 @@ def train(
     engine: EngineName,
     after_stretch: Callable[[Records], bool | None],
     record_every: int | None = None,
-    wanted: TorchSettings = NOTHING_WANTED,
 ) -> Records:
     """Train `problem.phi` in place and return its losses, one record a stretch of steps.
 
     after_stretch : called with the records so far; ends the training if it returns True, and may raise to end the work
     record_every : most steps from one record to the next; by default there are `STRETCHES` records or more
-    wanted : what PyTorch is asked for
     """
-    steps = start(engine, problem, settings, wanted)
+    steps = start(engine, problem, settings)
     stretch = stretch_length(problem.rows, problem.phi.n_components, settings, record_every)
     return run_stretches(steps, problem.kept, settings.n_steps, stretch, ("distance", "novelty"), after_stretch)
 
