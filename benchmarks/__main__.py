@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cluster, default, engine, explanations, page, report, representation, sizing_page, tables
+from benchmarks import (
+    cluster,
+    default,
+    engine,
+    explanations,
+    page,
+    report,
+    representation,
+    sizing_page,
+    tables,
+    torch_engine,
+)
 from benchmarks.measuring import record, show
 
 ALL = {
     **default.ALL,
     **engine.ALL,
+    **torch_engine.ALL,
     **representation.ALL,
     **tables.ALL,
     **explanations.ALL,

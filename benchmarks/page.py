@@ -13,6 +13,8 @@ TITLES = {
     "processor)",
     "first_minute": "Import, fit and score 5,000 x 20 in a fresh process (seconds)",
     "training": "Training, one thread, against a step-by-step PyTorch autograd member (same steps, same sizes)",
+    "torch": "Training with PyTorch, 30 members stacked in one computation on one CPU thread, against the step-by-step "
+    "PyTorch member (same steps, same sizes)",
     "threads": "Two threads against one (seconds for the same fit)",
     "blas_share": "At 200 columns: the step's two matrix products alone, as a share of the step",
     "scoring": "Scoring 284,807 x 29 with 30 members, against IsolationForest with 100 trees (seconds)",
