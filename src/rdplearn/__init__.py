@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rdplearn.errors import RDPWarning as RDPWarning
     from rdplearn.errors import TableError as TableError
     from rdplearn.frame_scores import detect as detect
-    from rdplearn.report import write_report as write_report
     from rdplearn.onnx_export import export_onnx as export_onnx
+    from rdplearn.report import write_report as write_report
     from rdplearn.storage import load as load
     from rdplearn.storage import save as save
     from rdplearn.table import TableEncoder as TableEncoder
