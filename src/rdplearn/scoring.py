@@ -23,9 +23,10 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from rdplearn.combination import Combination
-from rdplearn.losses import REPRESENTATION_SLOPE
+from rdplearn.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn.matrix import Matrix, row_blocks
 from rdplearn.member_views import SeenRows, View
+from rdplearn.problem import Phi
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
 from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
@@ -51,7 +52,7 @@ class Member:
     typical : median score of the rows that the member has drawn
     """
 
-    representation: Representation
+    representation: Phi
     mapping: Mapping
     references: Floats | None = None
     typical: float = 1.0
@@ -61,23 +62,30 @@ class Ensemble:
     """Members of one round side by side.
 
     weights : (n_columns, n_members * n_components); bias : (n_members * n_components,)
+    deeper : weights (n_members, n_in, n_out) and bias (n_members, n_out) of φ's further layers, if it has any; then
+        `weights` and `bias` are as wide as the first one
+    networks : φ of each member where it is a network of the user's own; `weights` and `bias` are empty then
     mappings : one projection for all members with its weights side by side likewise, or a mapping for each
     references : (n_members, n_references, n_components) or None
     typical : (n_members,), median score of the rows that each member has drawn
     """
 
     def __init__(self, n_members: int, example: Member) -> None:
-        n_columns, n_components = example.representation.weights.shape
-        self.n_members, self.n_components = n_members, n_components
-        self.weights = np.zeros((n_columns, n_members * n_components), dtype=np.float32)
-        self.bias = np.zeros(n_members * n_components, dtype=np.float32)
+        phi = example.representation
+        is_own = not isinstance(phi, Representation)
+        (weights, bias), *deeper = [(np.empty((0, 0)), np.empty(0))] if is_own else phi.layers
+        self.n_members, self.n_components = n_members, phi.n_components
+        self.weights = np.zeros((len(weights), n_members * bias.size), dtype=np.float32)
+        self.bias = np.zeros(n_members * bias.size, dtype=np.float32)
+        self.deeper = [tuple(np.zeros((n_members, *part.shape), np.float32) for part in layer) for layer in deeper]
+        self.networks: list[Phi] | None = [phi] * n_members if is_own else None
         self.typical = np.ones(n_members, dtype=np.float32)
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_members
         self.references: Floats | None = None
         if example.references is not None:
             self.references = np.zeros((n_members, *example.references.shape), dtype=np.float32)
         elif isinstance(example.mapping, Projection):
-            n_targets = example.mapping.weights.shape[1]
+            n_columns, n_targets = example.mapping.weights.shape
             self.mappings = Projection(
                 np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
@@ -87,9 +95,15 @@ class Ensemble:
 
     def put(self, number: int, member: Member) -> None:
         """Take in one member."""
+        if self.networks is not None:
+            self.networks[number] = member.representation
+        else:
+            (weights, bias), *deeper = member.representation.layers
+            here = slice(number * bias.size, (number + 1) * bias.size)
+            self.weights[:, here], self.bias[here] = weights, bias
+            for all_members, one_member in zip(self.deeper, deeper, strict=True):
+                all_members[0][number], all_members[1][number] = one_member
         here = slice(number * self.n_components, (number + 1) * self.n_components)
-        self.weights[:, here] = member.representation.weights
-        self.bias[here] = member.representation.bias
         self.typical[number] = member.typical
         if self.references is not None:
             self.references[number] = member.references
@@ -103,11 +117,17 @@ class Ensemble:
 
     def represent(self, rows: Rows, some: slice) -> Floats:
         """φ of some members: (n_rows, n_some, n_components)."""
-        here = self._numbers_of(some)
+        if self.networks is not None:
+            return np.stack([network(rows) for network in self.networks[some]], axis=1)
+        n_first = self.bias.size // self.n_members
+        here = slice(some.start * n_first, some.stop * n_first)
         phi = row_products(rows, self.weights[:, here])
         phi += self.bias[here]
         np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
-        return phi.reshape(rows.shape[0], -1, self.n_components)
+        phi = phi.reshape(rows.shape[0], -1, n_first)
+        if not self.deeper:
+            return phi
+        return np.stack([self._go_deeper(phi[:, place], some.start + place) for place in range(phi.shape[1])], axis=1)
 
     def targets(self, rows: Rows, some: slice) -> Floats:
         """η of some members: (n_rows, n_some, n_targets)."""
@@ -123,6 +143,8 @@ class Ensemble:
         if not isinstance(self.mappings, Projection) or n_numbers < NUMBERS_WORTH_COMPILING:
             return self.member_scores
         slope = SLOPES.get(self.mappings.activation)
+        if self.deeper or self.networks is not None:
+            return self.member_scores
         return self.member_scores if slope is None else partial(self.member_scores, target_slope=slope)
 
     def member_scores(self, rows: Rows, target_slope: float | None = None) -> Floats:
@@ -154,6 +176,12 @@ class Ensemble:
         constants = (self.bias, self.mappings.offset, self.mappings.centre)
         bias, offset, centre = (constant[here].reshape(shape[:2]) for constant in constants)
         kernels.novelty_scores(projected, bias, targets, offset, centre, np.float32(target_slope), scores)
+
+    def _go_deeper(self, phi: Floats, number: int) -> Floats:
+        """Take the output of a member's first layer through the others: (n_rows, n_components)."""
+        for weights, bias in self.deeper:
+            phi = leaky(row_products(phi, weights[number]) + bias[number], REPRESENTATION_SLOPE)
+        return phi
 
     def _numbers_of(self, some: slice) -> slice:
         return slice(some.start * self.n_components, some.stop * self.n_components)

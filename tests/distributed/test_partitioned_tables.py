@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, TableEncoder, TableModel
+from rdplearn import Checkpoint, RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, TableEncoder, TableModel
 from rdplearn.errors import TableError
 from tests.distributed.conftest import SMALL
 
@@ -45,6 +45,19 @@ def test_fit_and_results_are_those_of_one_machine(client, numbers, cuts, estimat
             assert result.index.equals(numbers.index)
     if hasattr(here, "labels_"):
         assert np.array_equal(there.labels_.compute(), here.labels_)
+
+
+def test_pytorch_trains_on_the_cluster_as_well(client, numbers):
+    pytest.importorskip("torch", reason="the torch engine needs PyTorch")
+    detector = RDPDetector(engine="torch", network=[8], **SMALL)
+    here, there = clone(detector).fit(numbers), clone(detector).fit(in_parts(numbers, [300]))
+    np.testing.assert_allclose(there.score_samples(numbers), here.score_samples(numbers), rtol=1e-3)
+
+
+@pytest.mark.parametrize("estimator", [RDPDetector, RDPTransformer])
+def test_a_checkpoint_is_for_one_machine(client, numbers, estimator, tmp_path):
+    with pytest.raises(ValueError, match="hold a Checkpoint, which is for tables in memory"):
+        estimator(callbacks=[Checkpoint(tmp_path / "fit")]).fit(in_parts(numbers, [300]))
 
 
 @pytest.mark.parametrize("options", [{"false_alarm_rate": 0.05}, {"contamination": 0.1}, {"max_samples": 0.3}], ids=str)
