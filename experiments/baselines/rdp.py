@@ -53,6 +53,29 @@ class RDP:
         return np.cumsum(rounds, axis=0) / np.arange(1, len(rounds) + 1)[:, None]
 
 
+class RDPDefault:
+    """`rdplearn.RDPDetector()` as a user has it; options depart from its defaults."""
+
+    def __init__(self, *, seed: int = 0, **options: Any) -> None:
+        self.seed = seed
+        self.options = options
+
+    def fit(self, rows: Rows) -> Self:
+        from rdplearn import RDPDetector
+
+        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+        return self
+
+    def score(self, rows: Rows) -> np.ndarray:
+        return -self.detector_.score_samples(rows)
+
+    def agreement(self, rows: Rows) -> float | None:
+        """Whether the same rows stand out through robust scales and through ranks; see `study/agreement.py`."""
+        from experiments.study.agreement import agreement_of_views
+
+        return agreement_of_views(self.detector_, rows)
+
+
 class RDPFeatures:
     """`rdplearn.RDPTransformer`: the preset "paper", or the library's own default; options override it."""
 
