@@ -135,9 +135,7 @@ def _stretches(waiting: list[Run], together: bool) -> list[list[Run]]:
     return [list(group) for _, group in itertools.groupby(waiting, key=lambda run: (run.method, run.seed))]
 
 
-def _in_processes(
-    stretches: list[list[Run]], n_jobs: int
-) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
+def _in_processes(stretches: list[list[Run]], n_jobs: int) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
     """Give (run, record or None, what went wrong) as runs end; at most `n_jobs` processes at a time."""
     context = _context()
     queue = [list(stretch) for stretch in reversed(stretches)]
@@ -168,9 +166,7 @@ def _in_processes(
             process.kill()
 
 
-def _collect(
-    run: Run, connection: Connection, process: Any, seconds: float
-) -> tuple[dict[str, Any] | None, str, bool]:
+def _collect(run: Run, connection: Connection, process: Any, seconds: float) -> tuple[dict[str, Any] | None, str, bool]:
     """Give the record or None, what went wrong, and whether the process lives on."""
     try:
         kind, content = connection.recv()

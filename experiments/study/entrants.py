@@ -99,15 +99,27 @@ CURVES = (
 
 PAPER = (Entrant("paper, 3 members, 1,500 steps", DEFAULT, _PAPER_IN_SHORT, 1),)
 
-GROUPS: dict[str, tuple[Entrant, ...]] = {
-    "peers": PEERS,
-    "candidates": CANDIDATES,
-    "distances": DISTANCES,
-    "curves": CURVES,
-    "paper": PAPER,
+FULL_SIZE = (Entrant(DEFAULT, DEFAULT, {}, 3),)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entrants that run together; `whole` on the paper's sets with all their rows, otherwise on all sets in short."""
+
+    entrants: tuple[Entrant, ...]
+    whole: bool = False
+
+
+GROUPS = {
+    "peers": Group(PEERS),
+    "candidates": Group(CANDIDATES),
+    "full_size": Group(FULL_SIZE, whole=True),
+    "distances": Group(DISTANCES),
+    "curves": Group(CURVES),
+    "paper": Group(PAPER),
 }
 
 
-def entrants() -> list[Entrant]:
-    """All of them."""
-    return [entrant for group in GROUPS.values() for entrant in group]
+def in_short() -> list[Entrant]:
+    """All that run on every set."""
+    return [entrant for group in GROUPS.values() if not group.whole for entrant in group.entrants]

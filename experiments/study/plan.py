@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments import datasets, methods, runs
 from experiments.results import RESULTS
-from experiments.study.entrants import DEFAULT, Entrant
+from experiments.study.entrants import DEFAULT, Entrant, Group
 from rdplearn import RDPDetector
 
 FOLDER = RESULTS / "study"
@@ -19,8 +19,12 @@ _NO_MATTER = ("contamination", "false_alarm_rate", "engine", "keep_rounds", "n_j
 
 def development_sets() -> list[str]:
     """13 of the paper's sets, 19 classical and 100 real tables."""
-    paper = [name for name in datasets.names("detection") if name not in NOT_TO_BE_HAD]
-    return [*paper, *datasets.names("adbench"), *datasets.names("oddbench")]
+    return [*paper_sets(), *datasets.names("adbench"), *datasets.names("oddbench")]
+
+
+def paper_sets() -> list[str]:
+    """The paper's sets, without the one that cannot be had."""
+    return [name for name in datasets.names("detection") if name not in NOT_TO_BE_HAD]
 
 
 def group_of(data: str) -> str:
@@ -28,11 +32,13 @@ def group_of(data: str) -> str:
     return data.split("/")[0] if "/" in data else "paper"
 
 
-def run_of(entrant: Entrant, data: str, seed: int) -> runs.Run:
+def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> runs.Run:
     """Give the run of an entrant on a set. A line names all parameters of RDP, so that it outlives the default."""
     options = {**default_parameters(), **entrant.options} if entrant.method == DEFAULT else entrant.options
-    config = {**methods.config_for(entrant.method, data, options), "evaluation": EVALUATION}
-    return runs.Run("detection", entrant.method, config, data, seed, TIME_LIMIT)
+    config = methods.config_for(entrant.method, data, options)
+    if not whole:
+        config["evaluation"] = EVALUATION
+    return runs.Run("detection", entrant.method, config, data, seed, None if whole else TIME_LIMIT)
 
 
 @functools.cache
@@ -46,13 +52,14 @@ def default_parameters() -> dict[str, Any]:
     }
 
 
-def plan(group: tuple[Entrant, ...], data: list[str], n_seeds: int | None = None) -> list[runs.Run]:
-    """List the runs, first seeds first, so that all entrants fill evenly."""
-    most = max(entrant.n_seeds for entrant in group)
+def plan(group: Group, data: list[str] | None = None, n_seeds: int | None = None) -> list[runs.Run]:
+    """List the runs of a group, first seeds first, so that all entrants fill evenly."""
+    names = data or (paper_sets() if group.whole else development_sets())
+    most = max(entrant.n_seeds for entrant in group.entrants)
     return [
-        run_of(entrant, name, seed)
+        run_of(entrant, name, seed, whole=group.whole)
         for seed in range(min(most, n_seeds or most))
-        for entrant in group
+        for entrant in group.entrants
         if seed < entrant.n_seeds
-        for name in data
+        for name in names
     ]

@@ -82,7 +82,10 @@ def _metrics(whole: list[list[dict[str, Any]]], sets: list[str], shares: dict[st
     chance = {name: {"auc_roc": 0.5, "auc_pr": shares[name]} for name in sets}
     return np.array(
         [
-            [[{**chance[name], **record["metrics"]}[m] for m in METRICS] for name, record in zip(sets, row, strict=True)]
+            [
+                [{**chance[name], **record["metrics"]}[m] for m in METRICS]
+                for name, record in zip(sets, row, strict=True)
+            ]
             for row in whole
         ]
     )
