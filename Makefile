@@ -9,13 +9,13 @@ BIN := $(VENV)/bin
 RDPLEARN_DATA ?= ../shared/data
 export RDPLEARN_DATA
 
-.PHONY: demo test check lint benchmark clean
+.PHONY: demo test browser check lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
 
-test: $(VENV)/ready-for-tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+test: $(VENV)/ready-for-tests browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: lint test
 
@@ -27,6 +27,16 @@ lint: $(VENV)/ready-for-tests
 
 benchmark: $(VENV)/ready-for-tests
 	$(BIN)/python -m benchmarks all
+
+# The report is tested in a real browser, where there is one or one may be installed; elsewhere these tests are skipped.
+browser:
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null && exit; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  timeout 600 sh -c "apt-get -q update; apt-get -q install -y --no-install-recommends chromium chromium-driver" \
+	    > /dev/null 2>&1 && exit; \
+	fi; \
+	echo "There is no Chromium with its driver here: the tests of the report in a browser are skipped."
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

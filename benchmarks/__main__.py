@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import engine, page, representation, tables
+from benchmarks import default, engine, page, representation, tables
 from benchmarks.measuring import record, show
 
-ALL = {**engine.ALL, **representation.ALL, **tables.ALL}
+ALL = {**default.ALL, **engine.ALL, **representation.ALL, **tables.ALL}
 
 
 def main(names: list[str]) -> int:

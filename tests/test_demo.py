@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import subprocess
 import sys
 
@@ -25,8 +26,19 @@ def test_the_demo_prints_the_top_rows_and_writes_all_scores(tmp_path):
     assert done.stderr == ""  # progress is for terminals
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert len(rows) == 379
-    assert roc_auc_score([int(r["malignant"]) for r in rows], [float(r["score"]) for r in rows]) > 0.9
+    assert roc_auc_score([int(r["malignant"]) for r in rows], [float(r["anomaly_score"]) for r in rows]) > 0.9
     assert list(tmp_path.iterdir()) == [output]  # nothing half-written is left beside it
+
+
+def test_the_demo_speaks_json(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rdplearn", "demo", "--json", "--top", "2", "-o", str(tmp_path / "scores.csv")])
+    with pytest.raises(SystemExit) as ending:
+        main()
+    assert ending.value.code == 0
+    facts = json.loads(capsys.readouterr().out)
+    rows = list(csv.DictReader((tmp_path / "scores.csv").read_text().splitlines()))
+    best = max(rows, key=lambda row: float(row["anomaly_score"]))
+    assert [int(best["row"]), facts["n_rows"], len(facts["top"])] == [facts["top"][0]["row"], 379, 2]
 
 
 def test_a_folder_that_is_not_there_is_one_line_on_stderr(tmp_path, monkeypatch, capsys):

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 import rdplearn
-from rdplearn import RDPDetector, TableEncoder, TableError, TableModel
-from tests.conftest import SMALL
+from rdplearn import RDPDetector, TableEncoder, TableError, TableModel, scoring
+from rdplearn.scoring import Ensemble
+from tests.conftest import SMALL, assert_same_to_rounding
 
 
 def people(n_rows: int = 200) -> pd.DataFrame:
@@ -81,6 +82,30 @@ def test_batches_of_rows_come_with_their_results_and_can_be_passed_over(monkeypa
     rest = list(model.apply_batches(frame, model.estimator.score_samples, skip_rows=100))
     np.testing.assert_array_equal(rest[0][1], parts[2][1])
     assert len(rest) == 2
+
+
+def test_long_tables_are_scored_by_the_compiled_kernel_from_the_same_row_on(monkeypatch):
+    monkeypatch.setattr("rdplearn.table.reading.MOST_ROWS", 50)
+    monkeypatch.setattr("rdplearn.table.reading.FEWEST_ROWS", 50)
+    frame = people()
+    model = TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"])).fit(frame)
+    plain = model.score_samples(frame)
+    compiled = []
+    original = Ensemble.scorer
+
+    def scorer(self, n_numbers):
+        compiled.append(n_numbers >= scoring.NUMBERS_WORTH_COMPILING)
+        return original(self, n_numbers)
+
+    n_numbers = sum(ensemble.bias.size for panel in model.estimator.panels_ for ensemble in panel.ensembles)
+    monkeypatch.setattr("rdplearn.scoring.NUMBERS_WORTH_COMPILING", 101 * n_numbers)
+    monkeypatch.setattr(Ensemble, "scorer", scorer)
+    whole = model.score_samples(frame)
+    n_panels = len(model.estimator.panels_)
+    assert compiled == [False] * 2 * n_panels + [True] * 2 * n_panels  # rows 1-100, rows 101-200
+    assert_same_to_rounding(whole, plain)
+    rest = list(model.apply_batches(frame, model.estimator.score_samples, skip_rows=100))
+    np.testing.assert_array_equal(np.concatenate([scores for _, scores in rest]), whole[100:])
 
 
 def test_detect_keeps_the_pandas_index_and_columns():

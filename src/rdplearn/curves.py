@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ UNIT = 0.8  # a normal column has this standard deviation in every view
 FARTHEST_ROBUST, GREATEST_SURPRISE = 10.0, 12.0
 FEW_VALUES = 20
 CLOSEST = 1e-6  # values nearer than this share of the scale count as equal
-MOST_KNOTS = 256
+MOST_KNOTS = 128
 NARROWEST, WIDEST = 1e-290, 1e300  # scales between which no knot leaves the range of numbers
 
 
@@ -58,10 +59,30 @@ class CurveView:
         return self._sparse(block) if sp.issparse(block) else self._dense(block)
 
     def _dense(self, block: npt.NDArray[Any]) -> Floats:
+        if self._is_straight:
+            return self._along_lines(block)
         seen = np.empty(block.shape, dtype=np.float32)
         for column, (knots, heights) in enumerate(self._curves()):
             seen[:, column] = np.interp(block[:, column], knots, heights)
         return seen
+
+    @cached_property
+    def _is_straight(self) -> bool:
+        """Whether each curve is one line between three knots, as the robust ones are: then none has to be searched."""
+        if not np.all(np.diff(self.starts) == 3) or np.any(np.diff(self.knots.reshape(-1, 3)) == 0):
+            return False
+        slopes = np.diff(self.heights.reshape(-1, 3)) / np.diff(self.knots.reshape(-1, 3))
+        return bool(np.allclose(slopes[:, 0], slopes[:, 1], rtol=1e-9, atol=0.0))
+
+    def _along_lines(self, block: npt.NDArray[Any]) -> Floats:
+        low, centre, high = self.knots.reshape(-1, 3).T
+        _, middle, top = self.heights.reshape(-1, 3).T
+        with np.errstate(over="ignore"):
+            seen = np.subtract(block, centre, dtype=np.float64)
+        np.clip(seen, low - centre, high - centre, out=seen)
+        seen *= (top - middle) / (high - centre)
+        seen += middle
+        return seen.astype(np.float32)
 
     def _sparse(self, block: sp.csr_array) -> sp.csr_array:
         seen = sp.csr_array(block, dtype=np.float64, copy=True)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,25 +24,43 @@ from rdplearn.whole_files import checked_target, written_whole
 SHOWN_COLUMNS = ("mean radius", "mean concavity", "worst area")
 
 
-def run(output: Path, *, n_top: int, seed: int, n_jobs: int, verbose: bool = True) -> str:
-    """Fit, score, write the scores to `output` and return what there is to read."""
+def run(output: Path, *, n_top: int, seed: int, n_jobs: int, verbose: bool = True) -> dict[str, Any]:
+    """Fit, score, write the scores to `output` and return what was found, as plain values."""
     checked_target(output)  # before the work, not after it
     names, table, malignant = tumours()
     detector = RDPDetector(n_jobs=n_jobs, random_state=seed, verbose=verbose).fit(table)
     scores = -detector.score_samples(table)
     reported = detector.predict(table) == -1
     write_scores(output, scores, reported, malignant)
+    return {
+        "n_rows": len(table),
+        "n_columns": len(names),
+        "n_anomalous": int(reported.sum()),
+        "n_malignant": int(malignant.sum()),
+        "n_malignant_reported": int(np.sum(reported & malignant)),
+        "auc_roc": float(roc_auc_score(malignant, scores)),
+        "auc_pr": float(average_precision_score(malignant, scores)),
+        "top": top_rows(names, table, scores, malignant, n_top),
+        "output": str(output),
+    }
+
+
+def as_text(facts: Mapping[str, Any]) -> str:
+    """What was found, to be read."""
+    lines = ["rank   row   score   " + "   ".join(f"{name:>14}" for name in SHOWN_COLUMNS) + "   diagnosis"]
+    for rank, row in enumerate(facts["top"], start=1):
+        values = "   ".join(f"{row[name]:14.2f}" for name in SHOWN_COLUMNS)
+        lines.append(f"{rank:4d} {row['row']:5d}  {row['anomaly_score']:6.4f}   {values}   {row['diagnosis']}")
     return "\n".join(
         [
-            f"{len(table)} tumours, {len(names)} measurements each; the detector saw no diagnosis.",
+            f"{facts['n_rows']} tumours, {facts['n_columns']} measurements each; the detector saw no diagnosis.",
             "",
-            top_rows(names, table, scores, malignant, n_top),
+            *lines,
             "",
-            f"Reported as anomalous: {reported.sum()} rows, {np.sum(reported & malignant)} of them malignant "
-            f"(of {malignant.sum()} in the table).",
-            f"Agreement with the diagnosis: AUC-ROC {roc_auc_score(malignant, scores):.3f}, "
-            f"AUC-PR {average_precision_score(malignant, scores):.3f}.",
-            f"Scores of all rows: {output}",
+            f"Reported as anomalous: {facts['n_anomalous']} rows, {facts['n_malignant_reported']} of them malignant "
+            f"(of {facts['n_malignant']} in the table).",
+            f"Agreement with the diagnosis: AUC-ROC {facts['auc_roc']:.3f}, AUC-PR {facts['auc_pr']:.3f}.",
+            f"Scores of all rows: {facts['output']}",
         ]
     )
 
@@ -59,15 +79,17 @@ def top_rows(
     scores: npt.NDArray[np.float64],
     malignant: npt.NDArray[np.bool_],
     n_top: int,
-) -> str:
-    """A table of the rows with the highest scores."""
-    shown = [names.index(name) for name in SHOWN_COLUMNS]
-    lines = ["rank   row   score   " + "   ".join(f"{name:>14}" for name in SHOWN_COLUMNS) + "   diagnosis"]
-    for rank, row in enumerate(np.argsort(-scores, kind="stable")[:n_top], start=1):
-        values = "   ".join(f"{table[row, column]:14.2f}" for column in shown)
-        diagnosis = "malignant" if malignant[row] else "benign"
-        lines.append(f"{rank:4d} {row:5d}  {scores[row]:6.4f}   {values}   {diagnosis}")
-    return "\n".join(lines)
+) -> list[dict[str, Any]]:
+    """The rows with the highest scores, counted from 1."""
+    return [
+        {
+            "row": int(row) + 1,
+            "anomaly_score": float(scores[row]),
+            **{name: float(table[row, names.index(name)]) for name in SHOWN_COLUMNS},
+            "diagnosis": "malignant" if malignant[row] else "benign",
+        }
+        for row in np.argsort(-scores, kind="stable")[:n_top]
+    ]
 
 
 def write_scores(
@@ -79,8 +101,8 @@ def write_scores(
     """Write a CSV file, whole or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "score", "anomalous", "malignant"])
-    for row, (score, alarm, label) in enumerate(zip(scores, reported, malignant, strict=True)):
+    writer.writerow(["row", "anomaly_score", "anomalous", "malignant"])
+    for row, (score, alarm, label) in enumerate(zip(scores, reported, malignant, strict=True), start=1):
         writer.writerow([row, f"{score:.6g}", int(alarm), int(label)])
     with written_whole(path) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")

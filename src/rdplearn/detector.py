@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn.attribution import attribute
 from rdplearn.boosting import BoostingSettings
 from rdplearn.combination import geometric_mean, mean_of
 from rdplearn.errors import RDPWarning
+from rdplearn.explanation import Explanation, column_groups, grouped_values, typical_ranges
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
 from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
@@ -26,6 +29,8 @@ from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import Panel, scaled_member_scores, score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
 from rdplearn.training import ENGINES, Filling, choose_engine, filling_of
+from rdplearn.trust import Assessment, assess
+from rdplearn.typical_rows import learn_typical_rows, rows_to_sample
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -155,6 +160,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         `keep_rounds`.
     combination_ : Combination
         How members' scores become one.
+    typical_rows_ : TypicalRows
+        Typical rows that `explain` holds others against.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, when the table had names
 
@@ -312,6 +319,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
         judged = self._rows_to_judge(sampling, seed)
         self.offset_ = -self._choose_threshold(self._anomaly_scores(matrix[judged]))
+        sample = matrix[rows_to_sample(matrix.shape[0], seed)]
+        self.typical_rows_ = learn_typical_rows(sample, self._anomaly_scores, seed)
         return self
 
     @for_partitions
@@ -352,6 +361,81 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         matrix = self._new_rows(X)
         rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_kept)]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
+
+    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
+        """Which columns made each row as anomalous as it is; see `rdplearn.attribution`.
+
+        Costs less than scoring a row for each column. Contributions depend on the row and the fitted detector alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        groups : mapping from names to places of columns, optional
+            Columns that are explained as one, such as those of a one-hot encoding; each column in one group. A
+            `TableModel` does this by itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[7, 3] = 9.0
+        >>> detector = RDPDetector(n_members=3, n_rounds=2, n_steps=200, random_state=0).fit(table)
+        >>> explanation = detector.explain(table[7:8])
+        >>> explanation.columns_of(0)[0]["column"]
+        'x3'
+        >>> left = explanation.contributions.sum(axis=1) - (explanation.anomaly_scores - explanation.baseline)
+        >>> bool(np.abs(left).max() < 1e-9)
+        True
+        """
+        matrix = self._new_rows(X)
+        names, group_of_column = column_groups(groups, self._column_names())
+        scores = self._anomaly_scores(matrix)
+        contributions = attribute(matrix, scores, self.typical_rows_, group_of_column, self._anomaly_scores)
+        if groups is not None and sp.issparse(contributions):
+            contributions = contributions.toarray()  # groups are few
+        return Explanation(
+            column_names=names,
+            contributions=contributions,
+            anomaly_scores=scores,
+            baseline=self.typical_rows_.score,
+            values=grouped_values(matrix, group_of_column),
+            typical=typical_ranges(self.typical_rows_, group_of_column),
+        )
+
+    def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:
+        """How far to trust the ranking, and the alarms at several false-alarm rates, without labels.
+
+        A table of more than 100,000 rows is judged by a random sample of that size; see `rdplearn.trust`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        n_rows : int, optional
+            Rows of the table, if `X` is but a random sample of it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> table = np.random.default_rng(0).normal(size=(500, 5))
+        >>> table[:10] *= 5
+        >>> assessment = RDPDetector(n_members=8, n_rounds=2, n_steps=200, random_state=0).fit(table).assess(table)
+        >>> 0 <= assessment.stability.figure <= 1
+        True
+        >>> [alarms.false_alarm_rate for alarms in assessment.alarms]
+        [0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+        """
+        matrix = self._new_rows(X)
+        n_here = matrix.shape[0]
+        if n_here > SHARE_ROWS:
+            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
+        scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here)
+
+    def _column_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{column}" for column in range(self.n_features_in_)] if names is None else [str(n) for n in names]
 
     def _scoring_panels(self) -> list[Panel]:
         return [panel.last_rounds(self.score_rounds) for panel in self.panels_]

@@ -58,6 +58,10 @@ def _fits(value: Any, hint: Any) -> bool:
             return value is None or _fits(value, inner)
     if get_origin(hint) in (list, tuple):
         return isinstance(value, list) and all(_fits(item, get_args(hint)[0]) for item in value)
+    if hint == float | str | None:
+        return value is None or isinstance(value, str) or _fits(value, float)
+    if hint == int | None:
+        return value is None or _fits(value, int)
     if hint in (str | None, bool | None):
         return value is None or isinstance(value, hint)
     if hint is int:

@@ -127,17 +127,20 @@ class Evaluation:
         self._scores += later._scores
         self._labels += later._labels
 
+    def labelled(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """The labels and the scores of all rows that have a label."""
+        return np.concatenate([np.empty(0, bool), *self._labels]), np.concatenate([np.empty(0), *self._scores])
+
     def figures(self) -> dict[str, float]:
         """AUC-ROC and AUC-PR (average precision), with the numbers of rows that they rest on."""
         from sklearn.metrics import average_precision_score, roc_auc_score
 
-        labels = np.concatenate(self._labels) if self._labels else np.empty(0, bool)
+        labels, scores = self.labelled()
         if len(labels) == 0 or labels.all() or not labels.any():
             raise TableError(
                 f"Column {shown(self.label)} of {self.table} must have both anomalies (1, yes, true) and normal rows "
                 f"(0, no, false) to compare with. Got {int(labels.sum())} and {int((~labels).sum())}."
             )
-        scores = np.concatenate(self._scores)
         return {
             "n_labelled": len(labels),
             "n_anomalies": int(labels.sum()),

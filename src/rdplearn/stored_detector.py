@@ -1,4 +1,4 @@
-"""What a model file holds of an `RDPDetector`: its parameters, the views, the members, the threshold, the history.
+"""What a model file holds of an `RDPDetector`: parameters, views, members, threshold, history and typical rows.
 
 `describe` takes a fitted detector apart, `rebuild` puts it together again, and `layout` says in between which arrays a
 header asks for, so that they can be checked before they are read.
@@ -11,12 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.combination import Combination
 from rdplearn.curves import CurveView
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError
+from rdplearn.matrix import canonical_csr
 from rdplearn.member_views import SingleView, View
 from rdplearn.model_file import Arrays, Layout
 from rdplearn.plain_values import as_mapping, make
@@ -32,6 +34,7 @@ from rdplearn.stored_parts import (
     take_columns,
     with_parameters,
 )
+from rdplearn.typical_rows import TypicalRows
 from rdplearn.views import MinMaxView, UnchangedView
 
 OWNER = "Its description of the detector"
@@ -70,6 +73,9 @@ class StoredDetector:
     n_rounds : how many rounds of members there are: those that score, or all
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
+    typical_score : anomaly score of the first of the typical rows
+    n_typical : typical rows
+    n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
     """
 
     parameters: dict[str, Any]
@@ -80,6 +86,9 @@ class StoredDetector:
     n_rounds: int
     n_references: int
     n_records: int
+    typical_score: float
+    n_typical: int
+    n_typical_entries: int | None
 
 
 def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
@@ -91,6 +100,8 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     }
     for number, panel in enumerate(detector.panels_):
         arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
+    arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
+    typical = detector.typical_rows_.rows
     ensembles = detector.panels_[0].ensembles
     references = ensembles[0].references
     header = StoredDetector(
@@ -102,6 +113,9 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         n_rounds=len(ensembles),
         n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
+        typical_score=detector.typical_rows_.score,
+        n_typical=typical.shape[0],
+        n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
     )
     return asdict(header), arrays
 
@@ -118,7 +132,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
     for number, panel in enumerate(panels):
         of_panel = _panel_layout(panel, stored, detector.n_components)
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
-    return wanted
+    return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
 
 def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
@@ -132,6 +146,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.offset_ = float(stored.offset)
+    detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
     return detector
 
 
@@ -154,6 +169,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
         "n_rounds": stored.n_rounds in (n_scoring, detector.n_rounds),
         "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
+        "n_typical": stored.n_typical > 0,
         "panels": len(members) == detector.n_members
         and sorted(members) == list(range(len(members)))
         and all(panel.members for panel in panels),
@@ -257,6 +273,44 @@ def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, n_components: int
         _rebuild_ensemble(panel, n_components, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)
     ]
     return Panel(np.array(panel.members), View(tuple(views)), ensembles)
+
+
+def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
+    for field in ("low", "high", "spread"):
+        yield field, getattr(typical_rows, field)
+    if not sp.issparse(typical_rows.rows):
+        yield "rows", typical_rows.rows
+        return
+    yield "values", typical_rows.rows.data
+    yield "columns", typical_rows.rows.indices.astype(np.int64)
+    yield "ends", typical_rows.rows.indptr.astype(np.int64)
+
+
+def _typical_layout(stored: StoredDetector) -> Layout:
+    of_columns: Layout = dict.fromkeys(("low", "high", "spread"), ("F64", (stored.n_columns,)))
+    if stored.n_typical_entries is None:
+        return of_columns | {"rows": ("F64", (stored.n_typical, stored.n_columns))}
+    n_entries = stored.n_typical_entries
+    return of_columns | {
+        "values": ("F64", (n_entries,)),
+        "columns": ("I64", (n_entries,)),
+        "ends": ("I64", (stored.n_typical + 1,)),
+    }
+
+
+def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
+    if (arrays["spread"] < 0).any():
+        raise ModelFileError("Its array 'typical.spread' must not be negative.")
+    rows = arrays.get("rows")
+    if rows is None:
+        columns, ends = arrays["columns"], arrays["ends"]
+        ends_well = ends[0] == 0 and ends[-1] == len(columns) and (np.diff(ends) >= 0).all()
+        if not ends_well or not ((columns >= 0) & (columns < stored.n_columns)).all():
+            raise ModelFileError("Its typical rows must store numbers in columns that there are, row after row.")
+        rows = canonical_csr(
+            sp.csr_array((arrays["values"], columns, ends), shape=(stored.n_typical, stored.n_columns))
+        )
+    return TypicalRows(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
 
 
 def _under(start: str, arrays: Arrays) -> Arrays:

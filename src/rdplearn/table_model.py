@@ -8,7 +8,8 @@ the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn.background import read_ahead
+from rdplearn.errors import TableError
+from rdplearn.explanation import Explanation, joined
 from rdplearn.partitioned import for_partitions
 from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.detector import RDPDetector
     from rdplearn.transformer import RDPTransformer
+    from rdplearn.trust import Assessment
 
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
@@ -95,6 +99,59 @@ class TableModel:
         """Of a transformer: features; of a clusterer: distances to the centres. Shape (n_rows, n_components)."""
         return self._gather(table, self.estimator.transform)
 
+    def explain(self, table: Any, *, rows: Sequence[int] | None = None) -> Explanation:
+        """Which columns of the table made each row as anomalous as it is.
+
+        Matrix columns that came from one column of the table, such as the parts of a date, are explained as one, with
+        the table's own values and what was typical at fit.
+
+        Parameters
+        ----------
+        rows : sequence of int, optional
+            Places of the rows to explain, from 0, in the order wanted; by default all of them.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from rdplearn import RDPDetector, TableModel
+        >>> table = pa.table({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome", "Rome", "Oslo"] * 50})
+        >>> model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)).fit(table)
+        >>> model.explain(pa.table({"age": [9000], "city": ["Rome"]})).sentences(0)[0]
+        'age 9,000 (typical 31 to 57) accounts for 100 % of the score'
+        """
+        opened = open_table(table)
+        wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
+        if wanted is not None and len(wanted) and wanted[0] < 0:
+            raise TableError(f"The 'rows' parameter of explain counts from 0. Got {wanted[0]} instead.")
+        parts, found, first_row = [], 0, 0
+        for batch, matrix in self.encoder.encode_batches(opened):
+            here = np.arange(batch.num_rows) if wanted is None else wanted[found:] - first_row
+            here = here[here < batch.num_rows]
+            if len(here):
+                parts.append(self._explain_rows(batch.take(here), matrix[here]))
+            found, first_row = found + len(here), first_row + batch.num_rows
+            if wanted is not None and found == len(wanted):
+                break
+        if wanted is not None and found < len(wanted):
+            raise TableError(f"{opened.name} has {first_row:,} rows, and no row {wanted[found] + 1:,}.")
+        if not parts:
+            raise TableError(f"There are no rows in {opened.name} to explain.")
+        explanation = joined(parts)
+        return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
+
+    def assess(self, table: Any) -> Assessment:
+        """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
+
+        A large table is judged by a random sample; see `rdplearn.trust`.
+        """
+        opened = open_table(table)
+        sampler = self.sampler(len(opened.column_names))
+        for batch in opened.batches():
+            sampler.add(batch)
+        sample = sampler.sample()
+        matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
+        return self.estimator.assess(matrix, n_rows=sample.n_rows_seen)
+
     def apply_batches(
         self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
     ) -> Iterator[tuple[pa.RecordBatch, Any]]:
@@ -109,6 +166,10 @@ class TableModel:
                 with rows_so_far(n_rows):
                     result = function(matrix)
                 yield batch, result
+
+    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
+        return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
     def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
         results = [result for _, result in self.apply_batches(table, function)]

@@ -56,8 +56,7 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> fl
     unseen_scores : scores of rows, some of them perhaps anomalous, that no member was trained on
     """
     n_rows = len(unseen_scores)
-    rank = int(np.ceil((1.0 - false_alarm_rate) * (n_rows + 1)))  # the +1 makes it right for finitely many rows
-    if rank > n_rows:
+    if _rank(n_rows, false_alarm_rate) > n_rows:
         warnings.warn(
             f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
             f"calibrate on and has {n_rows}: the threshold is the highest score among them. Pass a higher rate or "
@@ -65,8 +64,13 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> fl
             RDPWarning,
             stacklevel=4,
         )
-    of_all_rows = np.sort(unseen_scores)[min(rank, n_rows) - 1]
-    return float(min(of_all_rows, continued_tail(unseen_scores, false_alarm_rate)))
+    return rate_threshold(unseen_scores, false_alarm_rate)
+
+
+def rate_threshold(scores: Doubles, false_alarm_rate: float) -> float:
+    """The lower one of the scores that this share of all rows exceeds, and of the normal rows by their body."""
+    place = min(_rank(len(scores), false_alarm_rate), len(scores)) - 1
+    return float(min(np.partition(scores, place)[place], continued_tail(scores, false_alarm_rate)))
 
 
 def continued_tail(scores: Doubles, share: float) -> float:
@@ -75,6 +79,10 @@ def continued_tail(scores: Doubles, share: float) -> float:
     survivors = -np.log(1.0 - BODY)
     slope = float(np.max(np.diff(logs) / np.diff(survivors)))
     return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
+
+
+def _rank(n_rows: int, false_alarm_rate: float) -> int:
+    return int(np.ceil((1.0 - false_alarm_rate) * (n_rows + 1)))  # the +1 makes it right for finitely many rows
 
 
 def _logs(scores: Doubles) -> Doubles:

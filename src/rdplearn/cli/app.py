@@ -11,8 +11,10 @@ from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
 from rdplearn.cli.embed import embed
+from rdplearn.cli.explain import explain
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
+from rdplearn.cli.report import report
 from rdplearn.cli.score import score
 from rdplearn.version import __version__
 
@@ -45,6 +47,8 @@ def about(
     Find its unusual rows:             rdplearn detect sales.csv -o scores.csv
     Keep the model for later tables:   rdplearn fit sales.csv -m model.safetensors
                                        rdplearn score model.safetensors new.csv -o scores.csv
+    See why rows are unusual:          rdplearn explain model.safetensors new.csv
+    Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
     Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
     Features for other programs:       rdplearn embed sales.csv -o features.parquet
 
@@ -54,7 +58,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, embed, cluster, inspect, demo):
+for function in (detect, fit, score, explain, report, embed, cluster, inspect, demo):
     app.command()(command(function))
 
 

@@ -22,9 +22,9 @@ from rdplearn.whole_files import checked_target
 COMMAND_FOR = {"RDPDetector": "score", "RDPTransformer": "embed", "RDPClusterer": "cluster"}
 
 
-def check_paths(table: str, output: str | None, model: str | None) -> None:
+def check_paths(table: str, output: str | None, *others: str | None) -> None:
     """See before the work that its results can be written afterwards, and not over the table."""
-    for path in (output, model):
+    for path in (output, *others):
         if path is None or (path == "-" and path is output):
             continue
         target = checked_target(path)
@@ -60,17 +60,18 @@ def identity_of(path: str) -> list[Any] | None:
     return [os.path.realpath(path), status.st_size, status.st_mtime_ns, start, __version__]
 
 
-def load_table_model(path: str, estimator: str, n_jobs: int) -> TableModel:
-    """A model with its table encoder, of the kind that a command needs, to be run on so many threads."""
+def load_table_model(path: str, estimators: Sequence[str], n_jobs: int) -> TableModel:
+    """A model with its table encoder, of a kind that a command takes, to be run on so many threads."""
     model = load(path)
     if not isinstance(model, TableModel):
         raise ModelFileError(
             f"'{path}' holds a model without a table encoder. Make one with 'rdplearn fit', 'embed' or 'cluster'."
         )
     kind = type(model.estimator).__name__
-    if kind != estimator:
+    if kind not in estimators:
         raise ModelFileError(
-            f"'{path}' holds an {kind}, and this command needs an {estimator}. Use 'rdplearn {COMMAND_FOR[kind]}'."
+            f"'{path}' holds an {kind}, and this command needs an {' or '.join(estimators)}. Use 'rdplearn "
+            f"{COMMAND_FOR[kind]}'."
         )
     for part in (model.estimator, getattr(model.estimator, "transformer_", None)):
         if part is not None:

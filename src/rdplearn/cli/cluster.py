@@ -19,6 +19,7 @@ from rdplearn.cli.options import (
     KeptModel,
     OutputPath,
     ReadingOptions,
+    ReportPath,
     Resume,
     TableAfterModel,
     TableOrModel,
@@ -50,6 +51,7 @@ def cluster(
     table: TableAfterModel = None,
     output: OutputPath = None,
     kept_model: KeptModel = None,
+    report_path: ReportPath = None,
     carried: Carried = None,
     label: Classes = None,
     resume: Resume = False,
@@ -65,16 +67,23 @@ def cluster(
     Examples:
       rdplearn cluster sales.csv -k 5
       rdplearn cluster sales.csv -k 5 --id order -o groups.csv -m model.safetensors
+      rdplearn cluster sales.csv -k 5 --report report.html
       rdplearn cluster model.safetensors new.parquet -o groups.parquet
     """
+    from rdplearn.cli.checks import check_paths
     from rdplearn.cli.models import open_task
     from rdplearn.cli.places import work_place
     from rdplearn.cli.scoring import shown_columns
     from rdplearn.clustered_rows import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
+    from rdplearn.report import GatheredClusters, describe_clusters, write_page
     from rdplearn.result_formats import check_carried
 
     if dask is not None and label is not None:
         raise typer.BadParameter("is compared on one machine only. Leave it out with --dask.", param_hint="--label")
+    if dask is not None and report_path is not None:
+        raise typer.BadParameter("is written on one machine only. Leave it out with --dask.", param_hint="--report")
+    if resume and report_path is not None:
+        raise typer.BadParameter("needs all rows, and --resume passes over some. Leave one out.", param_hint="--report")
     with work_place(dask, reading, talk) as place:
         task = open_task(
             table_or_model,
@@ -86,19 +95,23 @@ def cluster(
             label=label,
             resume=resume,
         )
+        check_paths(task.path, None, report_path)
         check_carried(task.carried, (CLUSTER, DISTANCE))
         model = task.model(training.clusterer(verbose=talk.shows_progress), columns, training)
         results = place.results(task.table, output, task.carried)
         central = CentralRows(shown_columns(task.table, task.carried, label))
         agreement = ClusterAgreement(label, task.table.name) if label else None
+        gathered = GatheredClusters(task.table, label=label) if report_path is not None else None
         results.write(
             clustered_rows,
             model,
             doing="grouped",
-            watchers=[central, *([agreement] if agreement else [])],
+            watchers=[watcher for watcher in (central, agreement, gathered) if watcher is not None],
             made_of=task.made_of(),
             resume=resume,
         )
+    if report_path is not None and gathered is not None:
+        write_page(describe_clusters(model, gathered, ids=task.carried), report_path)
     if output == "-":
         return
     # the rows that were grouped earlier are in the file alone
@@ -113,6 +126,7 @@ def cluster(
         "model": task.model_path or kept_model,
         "evaluation": agreement.figures() if agreement else None,
         "output": output,
+        "report": report_path,
     }
     tell({name: fact for name, fact in facts.items() if fact is not None}, talk)
 
@@ -142,6 +156,6 @@ def tell(facts: Mapping[str, Any], talk: TalkOptions) -> None:
             f"{figures['nmi']:.3f}, adjusted Rand index {figures['ari']:.3f}; with clusters named after their largest "
             f"class, macro F-score {figures['f_score']:.3f}."
         )
-    for title in ("model", "output"):
-        if title in facts:
-            typer.echo(f"{'Clusters' if title == 'output' else 'Model'}: {facts[title]}")
+    for what, title in {"model": "Model", "output": "Clusters", "report": "Report"}.items():
+        if what in facts:
+            typer.echo(f"{title}: {facts[what]}")

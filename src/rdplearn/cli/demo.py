@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -26,4 +27,7 @@ def demo(
     """
     from rdplearn import demo as story
 
-    typer.echo(story.run(output, n_top=n_top, seed=seed, n_jobs=n_jobs, verbose=talk.shows_progress))
+    if str(output) == "-":
+        raise typer.BadParameter("must name a file: the demo prints what it has found.", param_hint="--output")
+    facts = story.run(output, n_top=n_top, seed=seed, n_jobs=n_jobs, verbose=talk.shows_progress)
+    typer.echo(json.dumps(facts) if talk.as_json else story.as_text(facts))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.options import (
     Carried,
@@ -11,6 +13,7 @@ from rdplearn.cli.options import (
     Label,
     OutputPath,
     ReadingOptions,
+    ReportPath,
     TablePath,
     TopCount,
     TrainingOptions,
@@ -25,6 +28,7 @@ def detect(
     training: TrainingOptions,
     output: OutputPath = None,
     model_path: KeptModel = None,
+    report_path: ReportPath = None,
     carried: Carried = None,
     label: Label = None,
     n_top: TopCount = 10,
@@ -38,16 +42,21 @@ def detect(
     Examples:
       rdplearn detect sales.csv
       rdplearn detect sales.csv --id order --ignore note --contamination 0.01 -o scores.parquet
+      rdplearn detect sales.csv --id order --report report.html
       zcat sales.csv.gz | rdplearn detect - --json
     """
-    from rdplearn.cli.checks import require_columns
+    from rdplearn.cli.checks import check_paths, require_columns
     from rdplearn.cli.places import work_place
     from rdplearn.cli.scoring import Outlet
+    from rdplearn.report import GatheredRows, describe_detection, write_page
     from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
+    if dask is not None and report_path is not None:
+        raise typer.BadParameter("is written on one machine only. Leave it out with --dask.", param_hint="--report")
     with work_place(dask, reading, talk) as place:
         place.check(table, output, model_path)
+        check_paths(table, None, report_path)
         opened = place.open(table)
         require_columns(opened, carried=carried or [], label=label)
         outlet = Outlet(place, opened, output=output, carried=carried or [], label=label, n_top=n_top)
@@ -56,5 +65,9 @@ def detect(
         model = place.fit(TableModel(detector, columns.encoder(unseen)), opened)
         if model_path is not None:
             save(model, model_path)
-        outlet.score(model)
-    outlet.tell({"model": model_path} if model_path else {})
+        gathered = GatheredRows(opened, label=label) if report_path is not None else None
+        outlet.score(model, watchers=[gathered] if gathered is not None else [])
+    if report_path is not None and gathered is not None:
+        write_page(describe_detection(model, gathered, ids=carried or []), report_path)
+    files = {"model": model_path, "report": report_path}
+    outlet.tell({name: path for name, path in files.items() if path is not None})

@@ -40,7 +40,7 @@ class Task:
         """The model of the file, or else this estimator fitted on the table, and kept if that was asked for."""
         if self.model_path is not None:
             refuse_given(columns, training, but=["jobs"], why=NO_EFFECT)
-            return load_table_model(self.model_path, type(estimator).__name__, training.jobs)
+            return load_table_model(self.model_path, [type(estimator).__name__], training.jobs)
         unseen = [*self.carried, *([self.label] if self.label else [])]
         model = self.place.fit(TableModel(estimator, columns.encoder(unseen)), self.table)
         if self.kept_model is not None:

@@ -30,6 +30,10 @@ TableOrModel = Annotated[
     ),
 ]
 TableAfterModel = Annotated[str | None, typer.Argument(metavar="TABLE", help="The table, when a model comes first.")]
+ReportPath = Annotated[
+    str | None,
+    typer.Option("--report", metavar="FILE", help="Write a page about what was found, one HTML file."),
+]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue what a stopped run has begun to write.")]

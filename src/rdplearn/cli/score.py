@@ -48,7 +48,7 @@ def score(
 
     with work_place(dask, reading, talk) as place:
         place.check(table, output, None, resume=resume, label=label)
-        model = load_table_model(model_path, "RDPDetector", n_jobs)
+        model = load_table_model(model_path, ["RDPDetector"], n_jobs)
         opened = place.open(table)
         require_columns(opened, carried=carried or [], label=label)
         outlet = Outlet(place, opened, output=output, carried=carried or [], label=label, n_top=n_top)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
@@ -42,11 +42,18 @@ class Outlet:
             self.evaluation = Evaluation(label, table.name)
         self.threshold = 0.0
 
-    def score(self, model: TableModel, *, made_of: Mapping[str, Any] | None = None, resume: bool = False) -> None:
-        """Score all rows and send them where they belong."""
+    def score(
+        self,
+        model: TableModel,
+        *,
+        watchers: Sequence[Any] = (),
+        made_of: Mapping[str, Any] | None = None,
+        resume: bool = False,
+    ) -> None:
+        """Score all rows and send them where they belong; watchers are shown them too."""
         self.threshold = -float(model.estimator.offset_)
-        watchers: list[Any] = [self.top, *([self.evaluation] if self.evaluation else [])]
-        self.results.write(scored_rows, model, doing="scored", watchers=watchers, made_of=made_of, resume=resume)
+        everyone = [self.top, *([self.evaluation] if self.evaluation else []), *watchers]
+        self.results.write(scored_rows, model, doing="scored", watchers=everyone, made_of=made_of, resume=resume)
 
     def tell(self, more: Mapping[str, Any]) -> None:
         """Print what was found, unless the scores themselves go to standard output."""
@@ -83,9 +90,9 @@ class Outlet:
                 f"Against the labels ({figures['n_anomalies']:,} anomalies in {figures['n_labelled']:,} rows): "
                 f"AUC-ROC {figures['auc_roc']:.3f}, AUC-PR {figures['auc_pr']:.3f}."
             )
-        for what in ("model", "output"):
+        for what, title in {"model": "Model", "output": "Scores", "report": "Report"}.items():
             if facts.get(what):
-                typer.echo(f"{'Scores' if what == 'output' else 'Model'}: {facts[what]}")
+                typer.echo(f"{title}: {facts[what]}")
 
 
 def shown_columns(table: Any, carried: list[str], label: str | None) -> list[str]:

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from dask.delayed import Delayed, delayed
-from distributed import Client, Future, KilledWorker, LocalCluster, as_completed, get_client
 
+from distributed import Client, Future, KilledWorker, LocalCluster, as_completed, get_client
 from rdplearn.errors import ClusterError
 
 SECONDS_TO_CONNECT = 20
@@ -98,7 +98,7 @@ def current_client() -> Client:
 @contextmanager
 def connected(where: str) -> Iterator[Client]:
     """A client of a running scheduler, or of as many workers on this machine as ``local:N`` says."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters of it, we tell ourselves
+    quieten()
     if where.startswith("local:"):
         n_workers = where.removeprefix("local:")
         if not n_workers.isdigit() or int(n_workers) < 1:
@@ -124,6 +124,13 @@ def connected(where: str) -> Iterator[Client]:
                 f"The Dask scheduler at '{where}' has no workers. Start some with 'dask worker {where}'."
             )
         yield client
+
+
+def quieten() -> None:
+    """Let Dask log nothing here: what matters of it, we tell ourselves."""
+    for name in ["distributed", *logging.root.manager.loggerDict]:
+        if name.split(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def in_groups(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:

@@ -1,7 +1,7 @@
 """Fitting on a cluster: the stories of `RDPDetector.fit` and its like, with the table in partitions.
 
 The cluster looks at every partition once, and once more to draw rows from it. Rows travel between workers; what comes
-back is weights, the scores that decide on the threshold, and the curves of the views.
+back is weights, the scores that decide on the threshold, the curves of the views, and a few typical rows.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from rdplearn.members import Plan, plan_members, seat_members, train_member
 from rdplearn.progress import Watch
 from rdplearn.table_model import TableModel
 from rdplearn.transformer import RDPTransformer
+from rdplearn.typical_rows import TypicalRows, learn_typical_rows, rows_to_sample
 from rdplearn.views import MinMaxView
 
 Ints = npt.NDArray[np.int64]
 
-CURVES, JUDGED, SAMPLE = "curves", "judged", "sample"
+CURVES, JUDGED, SAMPLE, TYPICAL = "curves", "judged", "sample", "typical"
 MOST_ROWS_OF_FEATURES = 100_000  # of larger tables, features and groups are learned from a sample of this size
 
 
@@ -44,7 +45,8 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
     plans = plan_members(detector._plan_parts(), sampling, seed)
     judged = detector._rows_to_judge(sampling, seed)
     purposes = {str(plan.number): plan.rows for plan in plans}
-    pieces = table.draw({**purposes, CURVES: sample_for_curves(table.n_rows, seed), JUDGED: judged})
+    purposes |= {CURVES: sample_for_curves(table.n_rows, seed), JUDGED: judged}
+    pieces = table.draw({**purposes, TYPICAL: rows_to_sample(table.n_rows, seed)})
     settings = detector._boosting_settings(table.filling())
     names = [plan.part.view for plan in plans]
     views = tasks.named("rdp-fit-views", fit_views, names, table.min_max(), pieces[CURVES])
@@ -53,7 +55,7 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
         for plan in plans
     ]
     # All at once, so that partitions are read once; the rows to judge wait on the cluster for the weights.
-    seen, *started = tasks.start([views, *members, *pieces[JUDGED]])
+    seen, *started = tasks.start([views, *members, *pieces[JUDGED], *pieces[TYPICAL]])
     training, waiting = started[: len(members)], started[len(members) :]
     n_steps = settings.training.n_steps
     with Watch(len(plans), settings.n_rounds, n_steps, visible=bool(detector.verbose)) as watch:
@@ -61,9 +63,10 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
         detector._take(seat_members(arriving, plans, tasks.results([seen])[0], watch))
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
-    scores = np.concatenate(tasks.results(tasks.start(judging)))
+    choosing = tasks.named("rdp-typical-rows", choose_typical_rows, pieces[TYPICAL], model, seed)
+    detector.typical_rows_, *scores = tasks.results(tasks.start([choosing, *judging]))
     del waiting  # the cluster may forget the rows now
-    detector.offset_ = -detector._choose_threshold(scores)
+    detector.offset_ = -detector._choose_threshold(np.concatenate(scores))
     return detector
 
 
@@ -110,6 +113,11 @@ def fit_member(
 def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.float64]:
     """Anomaly scores of rows."""
     return detector._anomaly_scores(rows)
+
+
+def choose_typical_rows(pieces: Sequence[Matrix], detector: RDPDetector, seed: int) -> TypicalRows:
+    """Choose the rows that explanations need among those that were drawn for it."""
+    return learn_typical_rows(joined(pieces), detector._anomaly_scores, seed)
 
 
 def fit_whole(pieces: Sequence[Matrix], estimator: Any) -> Any:

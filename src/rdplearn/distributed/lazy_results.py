@@ -88,13 +88,16 @@ def encoded_lazily(encoder: TableEncoder, collection: Collection) -> da.Array:
     """The matrix of a table in partitions: as many chunks of rows as it has partitions."""
     token = uuid.uuid4().hex[:8]
     shared = delayed(encoder, pure=False, traverse=False, name=f"rdp-encoder-{token}")
+    if isinstance(collection, dd.DataFrame):
+        meta = encoder.transform(collection._meta)
+        return collection.map_partitions(encode_part, shared, meta=meta, token="rdp-encode-part")
     blocks = [
         da.from_delayed(
             delayed(encode_part, pure=False)(part, shared, dask_key_name=f"rdp-encode-part-{place}-{token}"),
-            (np.nan, len(encoder.feature_names_)),
-            meta=encoder.transform(collection._meta),
+            (n_rows, len(encoder.feature_names_)),
+            dtype=np.float32,
         )
-        for place, part in enumerate(partitions_of(collection))
+        for place, (part, n_rows) in enumerate(zip(partitions_of(collection), collection.chunks[0], strict=True))
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 

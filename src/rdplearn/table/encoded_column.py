@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rdplearn.errors import TableError
 from rdplearn.table.assembly import OneHot, Piece
-from rdplearn.table.cells import TextRules, clean_cells, words_of
+from rdplearn.table.cells import TextRules, clean_cells, is_text, words_of
 from rdplearn.table.column_types import Decision, shown_value
 from rdplearn.table.encodings import (
     Boolean,
@@ -26,6 +26,7 @@ from rdplearn.table.encodings import (
 from rdplearn.table.findings import NEWLY_MISSING, Findings
 from rdplearn.table.summary import ColumnSummary, Stray
 from rdplearn.table.wording import as_option, rows_text, shown
+from rdplearn.typical import Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ class EncodedColumn:
     indicator: bool
     n_missing: int
     n_distinct: int
-    typical: str
+    typical: Typical
     note: str
 
     @classmethod
@@ -118,6 +119,15 @@ class EncodedColumn:
             findings.note(self.source, NEWLY_MISSING, Stray.find(array, missing))
         return pieces
 
+    def values(self, cells: pa.Array, rules: TextRules, table: str) -> list[Any]:
+        """What the cells say, for people: numbers as numbers, None where they are missing, the rest as it stands."""
+        array = clean_cells(cells, rules, self.source, table)
+        by_number = isinstance(self.encoding, Number) or (isinstance(self.encoding, Boolean) and not is_text(array))
+        if by_number and isinstance(self.encoding, Number | Boolean):
+            return [None if np.isnan(value) else value for value in self.encoding.read(array, rules).tolist()]
+        listed: list[Any] = (array if isinstance(self.encoding, Date | Time) else words_of(array)).to_pylist()
+        return listed
+
     def expected_entries(self, column: ColumnSummary) -> float:
         """How many of its matrix columns a row fills with something other than zero, on average."""
         entries = column.n_missing / max(column.n_rows, 1) if self.indicator else 0.0
@@ -134,7 +144,7 @@ class EncodedColumn:
             "becomes": self.names(),
             "missing": self.n_missing,
             "distinct": self.n_distinct,
-            "typical": self.typical,
+            "typical": self.typical.words(),
             "note": self.note,
         }
 

@@ -21,6 +21,7 @@ from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
 from rdplearn.table.wording import shown
+from rdplearn.typical import Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -183,6 +184,23 @@ class TableEncoder:
             yield batch, assemble(pieces, batch.num_rows, self.sparse_)
             findings.rows_before += batch.num_rows
         findings.warn()
+
+    def cell_values(self, batch: pa.RecordBatch) -> NDArray[np.object_]:
+        """What the cells of the columns that are used say, for people: (n_rows, n_groups), as in `groups_`."""
+        self._require_fit()
+        by_source = {column.source: column for column in self.columns_}
+        values = np.empty((batch.num_rows, len(self.groups_)), dtype=object)
+        for place, source in enumerate(self.groups_):
+            # one by one: NumPy would take a list of dates or texts for something else
+            for row, value in enumerate(by_source[source].values(batch.column(source), self.rules_, "the table")):
+                values[row, place] = value
+        return values
+
+    def typical_values(self) -> list[Typical]:
+        """What is usual in each column that is used: (n_groups,), as in `groups_`."""
+        self._require_fit()
+        by_source = {column.source: column.typical for column in self.columns_}
+        return [by_source[source] for source in self.groups_]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the matrix columns, as scikit-learn asks for them."""

@@ -33,6 +33,7 @@ from rdplearn.table.findings import INFINITE, NO_LONGER_CONSTANT, NO_LONGER_EMPT
 from rdplearn.table.hashing import trigram_shares
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import ColumnSummary, Stray
+from rdplearn.typical import TYPICAL_SHARES, Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +42,7 @@ RARE = "(rare)"
 LARGEST_NUMBER = 1e37  # float32 ends at 3.4e38, and differences of two such numbers must fit as well
 FAR_FROM_ZERO = 1000.0  # in spans of the column
 PERIODS = ("hour", "weekday", "yearday")
+N_TYPICAL = 3  # values of a category that are told
 
 
 @dataclass(frozen=True)
@@ -278,31 +280,19 @@ def on_a_circle(turned: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.nan_to_num(np.sin(angle)), np.nan_to_num(np.cos(angle))]
 
 
-def typical_values(column: ColumnSummary, encoding: Encoding) -> str:
-    """What is usual in a column, in words a user can compare a value with."""
+def typical_values(column: ColumnSummary, encoding: Encoding) -> Typical:
+    """What is usual in a column, for a user to compare a value with."""
     if isinstance(encoding, Number):
-        low, high = (number_text(column.numbers.quantile(share)) for share in (0.05, 0.95))
-        return f"{low} to {high}"
+        low, high = (column.numbers.quantile(share) for share in TYPICAL_SHARES)
+        return Typical(low=low, high=high)
     if isinstance(encoding, Date):
-        return " to ".join(_date_text(column.moments[encoding.day_first], share) for share in (0.05, 0.95))
+        first, last = (_date_text(column.moments[encoding.day_first], share) for share in TYPICAL_SHARES)
+        return Typical(low=first, high=last)
     if isinstance(encoding, Category | Boolean) and column.n_present:
         counts = category_counts(column)
-        top = sorted(counts, key=lambda word: (-counts[word], word))[:3]
-        return ", ".join(f"{word} ({counts[word] / column.n_present:.0%})" for word in top)
-    return ""
-
-
-def number_text(value: float) -> str:
-    """Write a number for people.
-
-    Examples
-    --------
-    >>> number_text(9800.0), number_text(0.123456), number_text(1.5e12)
-    ('9,800', '0.1235', '1.5e+12')
-    """
-    if abs(value) >= 1e9:
-        return f"{value:.4g}"
-    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1e4 else f"{value:,.4g}"
+        top = sorted(counts, key=lambda word: (-counts[word], word))[:N_TYPICAL]
+        return Typical(values=top, shares=[counts[word] / column.n_present for word in top])
+    return Typical()
 
 
 def _date_text(seconds: Spread, share: float) -> str:

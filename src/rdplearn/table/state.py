@@ -15,16 +15,19 @@ from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import KINDS
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.encodings import PERIODS, Boolean, Category, Date, LeftOut, Number, Text, Time
+from rdplearn.typical import Typical
 
 CLASSES: dict[str, Any] = {made.kind: made for made in (Number, Boolean, Category, Date, Time, Text)}
+PARTS = ("encoding", "typical")  # of a column that are dataclasses themselves
 MOST_TEXT_COLUMNS = 1 << 16
 OWNER = "The table encoding"
 
 
 def column_to_dict(column: EncodedColumn) -> dict[str, Any]:
-    plain = {field.name: getattr(column, field.name) for field in fields(column) if field.name != "encoding"}
+    plain = {field.name: getattr(column, field.name) for field in fields(column) if field.name not in PARTS}
     return {
         **plain,
+        "typical": asdict(column.typical),
         "encoding": {**asdict(column.encoding), "kind": column.kind, "used": not column.is_left_out},
     }
 
@@ -40,8 +43,11 @@ def column_from_dict(state: Any) -> EncodedColumn:
         raise ModelFileError("The table encoding names an unknown period of time.")
     if isinstance(made, Text) and not 1 <= made.n_buckets <= MOST_TEXT_COLUMNS:
         raise ModelFileError(f"The table encoding asks for {made.n_buckets} columns of text.")
-    plain = {name: value for name, value in state.items() if name != "encoding"}
-    column: EncodedColumn = make(EncodedColumn, plain, OWNER, encoding=made)
+    typical = make(Typical, as_mapping(state.get("typical"), "typical values", OWNER), OWNER)
+    if type(typical.low) is not type(typical.high) or len(typical.values) != len(typical.shares):
+        raise ModelFileError("The table encoding has impossible typical values.")
+    plain = {name: value for name, value in state.items() if name not in PARTS}
+    column: EncodedColumn = make(EncodedColumn, plain, OWNER, encoding=made, typical=typical)
     return column
 
 

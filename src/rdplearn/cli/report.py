@@ -1,0 +1,57 @@
+"""`rdplearn report`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.options import Carried, Jobs, Label, ModelPath, ReadingOptions, TablePath
+
+USUAL_NAME = "report.html"
+
+
+def report(
+    model_path: ModelPath,
+    table: TablePath,
+    talk: TalkOptions,
+    reading: ReadingOptions,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help=f"Where to write the page [{USUAL_NAME}].")
+    ] = None,
+    carried: Carried = None,
+    label: Label = None,
+    n_top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to list and explain.")] = 300,
+    n_jobs: Jobs = -1,
+) -> None:
+    """Write a page about the rows of a table: which are unusual, and why; or how they fall into clusters.
+
+    The page is one file that any browser opens, without a network. --json prints what it shows, and writes the page
+    only if --output names it.
+
+    \b
+    Examples:
+      rdplearn report model.safetensors sales.csv
+      rdplearn report model.safetensors sales.csv --id order --label fraud -o sales.html
+      rdplearn report model.safetensors sales.csv --json > findings.json
+    """
+    from rdplearn.cli.checks import check_paths, load_table_model, require_columns
+    from rdplearn.report import cluster_report, detection_report, write_page
+
+    path = output if output is not None or talk.as_json else USUAL_NAME
+    check_paths(table, None, path)
+    model = load_table_model(model_path, ["RDPDetector", "RDPClusterer"], n_jobs)
+    opened = reading.open(table)
+    require_columns(opened, carried=carried or [], label=label)
+    if type(model.estimator).__name__ == "RDPClusterer":
+        found = cluster_report(model, opened, ids=carried or [], label=label)
+    else:
+        found = detection_report(model, opened, ids=carried or [], label=label, n_top=n_top)
+    if path is not None:
+        write_page(found, path)
+    if talk.as_json:
+        typer.echo(json.dumps(found, allow_nan=False))
+    else:
+        typer.echo("\n".join([*found["summary"], f"Report: {path}"]))

@@ -1,0 +1,26 @@
+"""Reports: results -> one plain dictionary (JSON) -> charts -> one standalone HTML page.
+
+`detection_report` and `cluster_report` make the dictionary, `figures` its charts for a notebook, `write_page` the page.
+"""
+
+from __future__ import annotations
+
+from rdplearn.report.clusters import GatheredClusters, cluster_report, describe_clusters
+from rdplearn.report.detection import describe_detection, detection_report
+from rdplearn.report.figures import figures
+from rdplearn.report.gathering import GatheredRows
+from rdplearn.report.learned_map import place_on_map
+from rdplearn.report.page import page, write_page
+
+__all__ = [
+    "GatheredClusters",
+    "GatheredRows",
+    "cluster_report",
+    "describe_clusters",
+    "describe_detection",
+    "detection_report",
+    "figures",
+    "page",
+    "place_on_map",
+    "write_page",
+]

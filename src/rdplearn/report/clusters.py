@@ -1,0 +1,138 @@
+"""The clusters of a table, as one plain dictionary: all that the page shows, and what `--json` prints."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rdplearn.clustered_rows import ClusterAgreement, ClusteredRows, clustered_rows
+from rdplearn.errors import RDPWarning, TableError
+from rdplearn.report.cluster_values import typical_of_clusters
+from rdplearn.report.gathering import SEED, evenly
+from rdplearn.report.learned_map import place_on_map
+from rdplearn.report.listing import cell_values, shown_columns
+from rdplearn.report.making import describe_model, describe_table, describe_training, describe_versions
+from rdplearn.report.summary import summarise_clusters
+from rdplearn.table import RowSample, RowSampler, Table, open_table
+from rdplearn.table_model import TableModel
+
+N_SAMPLED, N_DRAWN = 10_000, 1_500
+
+
+class GatheredClusters:
+    """Takes in rows with their clusters, and keeps what a report needs: all clusters, and a uniform sample of the rows.
+
+    Parameters
+    ----------
+    table : the table that is being clustered
+    label : column of classes to compare with, if any
+    """
+
+    def __init__(self, table: Table, *, label: str | None = None) -> None:
+        self.table, self.label = table, label
+        self.n_rows = 0
+        self.agreement = ClusterAgreement(label, table.name) if label is not None else None
+        self._clusters: list[npt.NDArray[np.int32]] = []
+        self._sampler = RowSampler(N_SAMPLED, seed=SEED)
+
+    def add(self, clustered: ClusteredRows) -> None:
+        """Take in the next rows."""
+        self._clusters.append(clustered.clusters)
+        self._sampler.add(clustered.rows)
+        if self.agreement is not None:
+            self.agreement.add(clustered)
+        self.n_rows += len(clustered.clusters)
+
+    def clusters(self) -> npt.NDArray[np.int32]:
+        """The clusters of all rows, in the order of the table."""
+        return np.concatenate(self._clusters)
+
+    def sample(self) -> RowSample:
+        """The sampled rows."""
+        return self._sampler.sample()
+
+
+def cluster_report(
+    model: TableModel, table: Any, *, ids: Sequence[str] = (), label: str | None = None
+) -> dict[str, Any]:
+    """Cluster a table and gather everything that a report tells about its clusters.
+
+    Parameters
+    ----------
+    model : fitted `TableModel` of an `RDPClusterer`
+    table : path, pandas, polars or Arrow table, or 2-D array
+    ids : columns that tell a reader which row it is; they head the list of rows
+    label : column of classes, to compare the clusters with afterwards
+
+    Returns
+    -------
+    dict of plain values, as JSON can have them
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from rdplearn import RDPClusterer, TableModel
+    >>> table = pa.table({"age": [20 + n % 5 + 40 * (n % 2) for n in range(200)]})
+    >>> model = TableModel(RDPClusterer(2, random_state=0)).fit(table)
+    >>> [cluster["n_rows"] for cluster in cluster_report(model, table)["clusters"]]
+    [100, 100]
+    """
+    opened = open_table(table)
+    gathered = GatheredClusters(opened, label=label)
+    for clustered in clustered_rows(model, opened):
+        gathered.add(clustered)
+    return describe_clusters(model, gathered, ids=ids)
+
+
+def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Sequence[str] = ()) -> dict[str, Any]:
+    """The same, of rows that were gathered while they were clustered for another purpose."""
+    if gathered.n_rows == 0:
+        raise TableError(f"There are no rows in {gathered.table.name}. Pass a table with at least one row.")
+    n_clusters = model.estimator.n_clusters
+    clusters, sample = gathered.clusters(), gathered.sample()
+    sizes = np.bincount(clusters, minlength=n_clusters)
+    typical = typical_of_clusters(sample.rows, clusters[sample.places], n_clusters, model.encoder)
+    few = evenly(np.arange(len(sample.places)), N_DRAWN)
+    drawn, places = sample.rows.take(few), sample.places[few]
+    with warnings.catch_warnings():
+        # What is odd about the table was told when it was clustered; here the numbers of its rows would be wrong.
+        warnings.simplefilter("ignore", RDPWarning)
+        points = place_on_map(model.estimator, model.encoder.transform(drawn))
+    columns = shown_columns(gathered.table.column_names, ids, gathered.label, drivers=[])
+    values = [cell_values(drawn.column(name), name, model.encoder) for name in columns]
+    found: dict[str, Any] = {
+        "kind": "clusters",
+        "table": describe_table(gathered.table, gathered.n_rows),
+        "clusters": [
+            {
+                "cluster": cluster,
+                "n_rows": int(sizes[cluster]),
+                "share": float(sizes[cluster] / gathered.n_rows),
+                "typical": typical[cluster],
+            }
+            for cluster in range(n_clusters)
+        ],
+        "ids": list(ids),
+        "shown_columns": columns,
+        "rows": [
+            {
+                "row": int(places[number]) + 1,
+                "cluster": int(clusters[places[number]]),
+                "x": float(points[number, 0]),
+                "y": float(points[number, 1]),
+                "values": [of_column[number] for of_column in values],
+            }
+            for number in range(len(places))
+        ],
+        "columns": model.encoder.describe(),
+        "training": describe_training(model.estimator),
+        "model": describe_model(model.estimator) | {"n_rows": model.encoder.n_rows_},
+        "versions": describe_versions(),
+    }
+    if gathered.agreement is not None:
+        found["evaluation"] = {"label": gathered.label, **gathered.agreement.figures()}
+    return {"summary": summarise_clusters(found), **found}

@@ -1,0 +1,54 @@
+"""What was looked at and how the model was made: the table, the parameters, the seed, the versions."""
+
+from __future__ import annotations
+
+import platform
+import time
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+
+from rdplearn.charts import mean_losses
+from rdplearn.table import Table
+from rdplearn.version import __version__
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
+
+
+def describe_table(table: Table, n_rows: int) -> dict[str, Any]:
+    """The name of a table, without the folder that it is in, and its size."""
+    name = PurePath(table.name.strip("'")).name
+    return {"name": name, "n_rows": n_rows, "n_columns": len(table.column_names)}
+
+
+def describe_model(estimator: Any) -> dict[str, Any]:
+    """Parameters as plain values, and which of them are not the defaults."""
+    parameters = {name: _plain(value) for name, value in estimator.get_params(deep=False).items()}
+    defaults = type(estimator)().get_params(deep=False)
+    return {
+        "estimator": type(estimator).__name__,
+        "parameters": parameters,
+        "changed": [name for name, value in parameters.items() if value != _plain(defaults[name])],
+        "random_state": parameters["random_state"],
+        "n_features": int(estimator.n_features_in_),
+    }
+
+
+def describe_training(estimator: Any) -> list[dict[str, float]]:
+    """The losses by round and step, mean over members; empty for an estimator that keeps none."""
+    trained = getattr(estimator, "transformer_", estimator)
+    return mean_losses(getattr(trained, "history_", []))
+
+
+def describe_versions() -> dict[str, str]:
+    """When and with what the report was written."""
+    return {
+        "written": time.strftime("%Y-%m-%d %H:%M"),
+        "rdplearn": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

@@ -1,0 +1,88 @@
+"""What a report has found, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rdplearn.explanation import sentence
+from rdplearn.typical import number_text, value_words
+
+
+def summarise_detection(found: Mapping[str, Any]) -> list[str]:
+    """The findings of a detector in a few sentences, the most important first."""
+    table, scores = found["table"], found["scores"]
+    told = [
+        f"{_size(table)} {_reported(scores['n_reported'], table['n_rows'])}",
+    ]
+    first = found["rows"][0]
+    raising = [column for column in first["reasons"]["columns"] if column["contribution"] > 0]
+    if raising and scores["n_reported"] > 0:
+        told.append(f"The row furthest from the rest is row {first['row']:,}: {sentence(raising[0])}.")
+    drivers = found["drivers"]
+    if drivers and scores["n_reported"] > 0:
+        told.append(f"Over all reported rows, {_shares(drivers)}.")
+    if found["trust"]["stability"] is not None:
+        told.append(found["trust"]["stability"]["words"])
+    return told
+
+
+def summarise_clusters(found: Mapping[str, Any]) -> list[str]:
+    """The clusters of a table in a few sentences."""
+    filled = [cluster for cluster in found["clusters"] if cluster["n_rows"] > 0]
+    largest = max(filled, key=lambda cluster: cluster["n_rows"])
+    smallest = min(filled, key=lambda cluster: cluster["n_rows"])
+    told = [
+        f"{_size(found['table'])} They fall into {counted(len(filled), 'cluster')}, from "
+        f"{counted(smallest['n_rows'], 'row')} to {counted(largest['n_rows'], 'row')}."
+    ]
+    distinct = [cluster for cluster in filled if cluster["typical"]]
+    if len(filled) > 1 and distinct:
+        cluster = max(distinct, key=lambda cluster: cluster["typical"][0]["distance"])
+        column = cluster["typical"][0]
+        told.append(
+            f"The cluster that stands out most is cluster {cluster['cluster']}: {value_words(column['column'])} is "
+            f"typically {column['typical']}, over all rows {column['overall']}."
+        )
+    return told
+
+
+def _size(table: Mapping[str, Any]) -> str:
+    name = value_words(table["name"])
+    rows, columns = counted(table["n_rows"], "row"), counted(table["n_columns"], "column")
+    return f"{name[0].upper() if name == 'the table' else name[0]}{name[1:]} has {rows} and {columns}."
+
+
+def _reported(n_reported: int, n_rows: int) -> str:
+    if n_reported == 0:
+        return "None of them is unusual enough to be reported."
+    are = "is" if n_reported == 1 else "are"
+    return f"{n_reported:,} of them ({percent(n_reported / n_rows)}) {are} unusual enough to be reported."
+
+
+def _shares(drivers: Sequence[Mapping[str, Any]]) -> str:
+    named = [f"{value_words(driver['column'])} for {percent(driver['share'])}" for driver in drivers[:3]]
+    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"{listed} of what sets them apart".replace(" for ", " accounts for ", 1)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(12400, "row")
+    ('1 row', '12,400 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share for people.
+
+    Examples
+    --------
+    >>> percent(0.614), percent(0.0032), percent(0.00004), percent(0.0)
+    ('61 %', '0.32 %', '0.004 %', '0 %')
+    """
+    return f"{number_text(float(f'{share * 100:.2g}'))} %"

@@ -1,0 +1,74 @@
+"""What is usual in a column, to hold a value against: a range of numbers or dates, or the most frequent values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+TYPICAL_SHARES = (0.05, 0.95)  # of its numbers, so many lie below the two ends of a column's typical range
+LONGEST_VALUE = 40
+
+
+@dataclass(frozen=True)
+class Typical:
+    """The typical values of one column; everything is empty where there is nothing to compare with.
+
+    low, high : nine tenths of the numbers lie between them; dates are texts such as 2024-01-31
+    values, shares : the most frequent values, and the share of rows that each has
+
+    Examples
+    --------
+    >>> Typical(low=20.0, high=310.5).words()
+    '20 to 310.5'
+    >>> Typical(values=["Rome", "Oslo"], shares=[0.75, 0.25]).words()
+    'Rome (75%), Oslo (25%)'
+    """
+
+    low: float | str | None = None
+    high: float | str | None = None
+    values: list[str] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+
+    def words(self) -> str:
+        """What a user compares a value with."""
+        if self.low is not None and self.high is not None:
+            low, high = value_words(self.low), value_words(self.high)
+            return low if low == high else f"{low} to {high}"
+        pairs = zip(self.values, self.shares, strict=True)
+        return ", ".join(f"{value_words(value)} ({share:.0%})" for value, share in pairs)
+
+
+def number_text(value: float) -> str:
+    """Write a number for people.
+
+    Examples
+    --------
+    >>> number_text(9800.0), number_text(0.123456), number_text(1.5e12)
+    ('9,800', '0.1235', '1.5e+12')
+    """
+    if abs(value) >= 1e9:
+        return f"{value:.4g}"
+    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1e4 else f"{value:,.4g}"
+
+
+def value_words(value: Any) -> str:
+    r"""A value of a cell for people: short, on one line, without characters that steer a terminal.
+
+    Examples
+    --------
+    >>> value_words(9800), value_words(None), value_words(True), value_words("two\nlines")
+    ('9,800', 'missing', 'yes', 'two\\nlines')
+    """
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return "missing"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | np.integer | np.floating):
+        return number_text(float(value))
+    text = str(value)
+    if len(text) <= LONGEST_VALUE and text.isprintable():
+        return text
+    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text[: LONGEST_VALUE + 1])
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
