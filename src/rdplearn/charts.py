@@ -18,29 +18,11 @@ from rdplearn.plot_style import ORDINARY, ORDINARY_FILL
 Doubles = npt.NDArray[np.float64]
 Chart = dict[str, Any]
 
-N_BINS = 80
-WIDE_RANGE = 20.0  # scores that differ by more than this factor are drawn on a logarithmic axis
-STEEP = 100.0  # so are counts, where a few rows would vanish beside this many times as many
+STEEP = 100.0  # a few rows would vanish beside this many times as many: counts are drawn on a logarithmic axis
+SMALLEST_RATIO = 1e-12  # of two scores on one logarithmic axis
 LONGEST_NAME = 32
 LOST = 1e300
 LOSSES = ("novelty_loss", "distance_loss", "reconstruction_loss")
-
-
-def score_bins(scores: Doubles) -> tuple[list[float], list[int]]:
-    """Edges of bins, rising, and the rows in each: of equal width, or of equal ratio if scores span several sizes.
-
-    Examples
-    --------
-    >>> edges, counts = score_bins(np.array([1.0, 2.0, 3.0]))
-    >>> edges[0], edges[-1], sum(counts)
-    (1.0, 3.0, 3)
-    """
-    low, high = float(scores.min()), float(scores.max())
-    if high <= low:
-        return [low, high], [len(scores)]
-    edges = np.geomspace(low, high, N_BINS + 1) if _spans_sizes(low, high) else np.linspace(low, high, N_BINS + 1)
-    edges[0], edges[-1] = low, high  # rounding must not lose the ends
-    return edges.tolist(), np.histogram(scores, edges)[0].tolist()
 
 
 def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold: float | None) -> Chart:
@@ -64,7 +46,7 @@ def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold:
         "fillcolor": ORDINARY_FILL,
     }
     x_axis: Chart = {"title": {"text": "anomaly score"}, "showgrid": False}
-    if _spans_sizes(edges[0], edges[-1]):
+    if edges[0] > SMALLEST_RATIO * edges[-1] > 0:
         x_axis |= {"type": "log", **_log_ticks(edges[0], edges[-1])}
     y_axis: Chart = {"title": {"text": "rows"}, "rangemode": "tozero", "fixedrange": True}
     if is_steep:
@@ -295,16 +277,14 @@ def _log_ticks(low: float, high: float) -> Chart:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= 5 else (1,)
     ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+    if len(ticks) < 3:
+        return {}  # on a short stretch Plotly finds better ones
     return {"tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
 
 
 def _finite_mean(losses: list[float]) -> float:
     """The mean; of a training that went astray a number that shows it, and that JSON can have."""
     return float(np.mean(np.nan_to_num(losses, nan=LOST, posinf=LOST).clip(max=LOST)))
-
-
-def _spans_sizes(low: float, high: float) -> bool:
-    return low > 0 and high > WIDE_RANGE * low
 
 
 def _shortened(name: str) -> str:

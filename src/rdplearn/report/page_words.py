@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,8 +120,14 @@ def becomes(column: Mapping[str, Any]) -> str:
 
 
 def tidy(text: str) -> str:
-    """A number and its percent sign on one line."""
-    return text.replace(" %", "\u00a0%")
+    """A number and its percent sign with a blank between them that does not break the line.
+
+    Examples
+    --------
+    >>> tidy("5 % or 7%") == "5\u00a0% or 7\u00a0%"
+    True
+    """
+    return re.sub(r"(?<=\d) ?%", "\u00a0%", text)
 
 
 FILTERS = {
