@@ -68,11 +68,14 @@ class RDPDefault:
     def score(self, rows: Rows) -> np.ndarray:
         return -self.detector_.score_samples(rows)
 
-    def agreement(self, rows: Rows) -> float | None:
-        """Whether the same rows stand out through robust scales and through ranks; see `study/agreement.py`."""
-        from experiments.study.agreement import agreement_of_views
-
-        return agreement_of_views(self.detector_, rows)
+    def trust(self, rows: Rows) -> dict[str, float | None]:
+        """What the detector says of its own ranking, without labels."""
+        assessment = self.detector_.assess(rows)
+        stability = assessment.stability
+        return {
+            "stability": None if stability is None else round(stability.figure, 4),
+            "view_agreement": None if assessment.view_agreement is None else round(assessment.view_agreement, 4),
+        }
 
 
 class RDPFeatures:

@@ -53,7 +53,7 @@ def _quality_against_cost(found: Table, folder: Path) -> Path:
 
 
 def _agreement(found: Table, folder: Path) -> Path:
-    agreement, quality = found.agreement[found.place(DEFAULT)], found.of(DEFAULT)[:, 0]
+    agreement, quality = found.trust["view_agreement"][found.place(DEFAULT)], found.of(DEFAULT)[:, 0]
     figure, axes = new_figure(6, 4)
     axes.plot(agreement, quality, "o", alpha=0.5)
     axes.set_xlabel("agreement of robust and rank views")

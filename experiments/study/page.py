@@ -13,7 +13,7 @@ from experiments.significance import mean_ranks, wilcoxon_test
 from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
-from experiments.study.values import METRICS, Table
+from experiments.study.values import FIGURES, METRICS, Table
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05
@@ -47,7 +47,7 @@ def page(found: Table, full_size: list[dict[str, Any]]) -> str:
         _distances(found),
         _curves(found),
         _seeds(found),
-        _agreement(found),
+        _trust(found),
         _losses(found),
     ]
     return "\n".join(part for part in parts if part)
@@ -188,28 +188,29 @@ def _seeds(found: Table) -> str:
     )
 
 
-def _agreement(found: Table) -> str:
-    agreement, quality = found.agreement[found.place(DEFAULT)], found.of(DEFAULT)
-    known = ~np.isnan(agreement)
-    test = stats.spearmanr(agreement[known], quality[known, 0])
-    quarters = np.array_split(np.flatnonzero(known)[np.argsort(agreement[known])], 4)
-    lines = [
-        [
-            f"{agreement[part].min():.2f} to {agreement[part].max():.2f}",
-            str(len(part)),
-            _both(quality[part].mean(axis=0)),
-        ]
-        for part in quarters
-    ]
+def _trust(found: Table) -> str:
+    quality = found.of(DEFAULT)
+    lines = []
+    for figure, title in FIGURES.items():
+        values = found.trust[figure][found.place(DEFAULT)]
+        known = np.flatnonzero(~np.isnan(values))
+        test = stats.spearmanr(values[known], quality[known, 0])
+        quarters = np.array_split(known[np.argsort(values[known], kind="stable")], 4)
+        lines.append(
+            [title, str(len(known)), f"{test.statistic:+.2f} (p = {test.pvalue:.1g})"]
+            + [
+                f"{values[part].min():.2f} to {values[part].max():.2f}: {quality[part, 0].mean():.3f}"
+                for part in quarters
+            ]
+        )
     return (
         "## How far to trust a ranking, without labels\n\n"
-        "Members that see robust scales and members that see ranks look at the same rows differently. Where their "
-        "scores (logarithms, standardised, averaged over the members of a kind) correlate, rows stand out for reasons "
-        f"that do not hang on the scale. Over {known.sum()} sets this agreement has a rank correlation of "
-        f"{test.statistic:.2f} with AUC-ROC "
-        f"(p = {test.pvalue:.1g}): a hint, no guarantee.\n\n"
-        + _markdown(["agreement", "sets", "AUC-ROC / AUC-PR"], lines)
-        + "\n![Agreement against quality](figures/default_agreement.svg)\n"
+        "`RDPDetector.assess` gives two figures. Members that see robust scales and members that see ranks look at "
+        "the same rows differently: where their scores correlate, rows stand out for reasons that do not hang on the "
+        "scale. Stability says whether another seed would put the same rows on top, which a wrong ranking may do as "
+        "well. Rank correlation with AUC-ROC over the sets, and mean AUC-ROC in each quarter of them:\n\n"
+        + _markdown(["", "sets", "rank correlation", "lowest quarter", "second", "third", "highest"], lines)
+        + "\n![Agreement of views against quality](figures/default_agreement.svg)\n"
     )
 
 

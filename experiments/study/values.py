@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from experiments.study import plan
 from experiments.study.entrants import Entrant
 
 METRICS = {"auc_roc": "AUC-ROC", "auc_pr": "AUC-PR"}
+FIGURES = {"view_agreement": "agreement of views", "stability": "stability of the top"}
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Table:
     values : (n_entrants, n_sets, n_metrics), means over seeds; a run that did not finish counts as chance
     spread : (n_entrants, n_sets, n_metrics), standard deviation over seeds, nan for one seed
     cpu_seconds : (n_entrants, n_sets), of fit and score, nan where a run did not finish
-    agreement : (n_entrants, n_sets), label-free, nan where there is none
+    trust : label-free figure -> (n_entrants, n_sets), nan where there is none
     """
 
     entrants: list[Entrant]
@@ -30,7 +31,7 @@ class Table:
     values: np.ndarray
     spread: np.ndarray
     cpu_seconds: np.ndarray
-    agreement: np.ndarray
+    trust: dict[str, np.ndarray]
     n_unfinished: np.ndarray
 
     def place(self, label: str) -> int:
@@ -67,8 +68,8 @@ def table(entrants: Iterable[Entrant], records: Iterable[dict[str, Any]]) -> Tab
         sets,
         np.array([_mean(whole, sets, shares) for whole in cells]),
         np.array([_spread(whole, sets, shares) for whole in cells]),
-        np.array([_means_of_field(whole, "work_cpu_seconds") for whole in cells]),
-        np.array([_means_of_field(whole, "agreement") for whole in cells]),
+        np.array([_means(whole, lambda record: record.get("work_cpu_seconds")) for whole in cells]),
+        {figure: np.array([_means(whole, _trust_in(figure)) for whole in cells]) for figure in FIGURES},
         np.array([sum(record["status"] != "done" for record in whole[0]) for whole in cells]),
     )
 
@@ -100,9 +101,13 @@ def _spread(whole: list[list[dict[str, Any]]], sets: list[str], shares: dict[str
     return values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)
 
 
-def _means_of_field(whole: list[list[dict[str, Any]]], field: str) -> np.ndarray:
-    values = np.array([[_number(record.get(field)) for record in row] for row in whole])
-    return values.mean(axis=0)
+def _trust_in(figure: str) -> Callable[[dict[str, Any]], float | None]:
+    return lambda record: record.get("trust", {}).get(figure)
+
+
+def _means(whole: list[list[dict[str, Any]]], value_of: Callable[[dict[str, Any]], float | None]) -> np.ndarray:
+    """Mean over seeds, for each set; nan where a value is missing."""
+    return np.array([[_number(value_of(record)) for record in row] for row in whole]).mean(axis=0)
 
 
 def _number(value: float | None) -> float:
