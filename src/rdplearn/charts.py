@@ -148,7 +148,8 @@ def training_curves(history: Sequence[Mapping[str, float]]) -> Chart:
         "ticktext": [f"round {int(number) + 1}" for number in rounds],
         "showgrid": False,
     }
-    y_axis = {"title": {"text": "loss"}, "type": "log", "exponentformat": "power", "nticks": 6}
+    losses = [value for trace in traces for value in trace["y"] if value is not None and value > 0]
+    y_axis = {"title": {"text": "loss"}, "type": "log"} | (_log_ticks(min(losses), max(losses)) if losses else {})
     faint = {"width": 1, "color": ORDINARY_FILL}
     borders = [_upright(number * longest) | {"line": faint} for number in rounds[1:]]
     return _chart(traces, height=280, showlegend=True, xaxis=x_axis, yaxis=y_axis, shapes=borders)
@@ -182,7 +183,7 @@ def precision_recall_curve(
     recall: Sequence[float], precision: Sequence[float], area: float, share_of_anomalies: float
 ) -> Chart:
     """Share of anomalies among the reported rows, against the share of anomalies found."""
-    title = f"Precision and recall, average precision {area:.3f}"
+    title = f"Precision and recall, average {area:.3f}"
     chance = [share_of_anomalies, share_of_anomalies]
     return _curve(recall, precision, title, "anomalies found", "anomalies among the reported", chance)
 
@@ -240,7 +241,7 @@ def _curve(
         traces,
         height=320,
         title={"text": title, "font": {"size": 14}, "x": 0, "xref": "paper"},
-        margin={"t": 36},
+        margin={"t": 36, "r": 24},
         xaxis={"title": {"text": x_title}, "range": [-0.01, 1.01], "tickformat": ".0%"},
         yaxis={"title": {"text": y_title}, "range": [-0.01, 1.03], "tickformat": ".0%"},
     )

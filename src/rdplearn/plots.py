@@ -129,7 +129,7 @@ def precision_recall_curve(
     Examples
     --------
     >>> precision_recall_curve([0.0, 1.0], [1.0, 0.5], 0.75, 0.1).layout.title.text
-    'Precision and recall, average precision 0.750'
+    'Precision and recall, average 0.750'
     """
     return figure_of(charts.precision_recall_curve(recall, precision, area, share_of_anomalies))
 
