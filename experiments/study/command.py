@@ -9,7 +9,7 @@ import typer
 
 from experiments import datasets, results, runs
 from experiments.study import figures, page, plan, values
-from experiments.study.entrants import GROUPS, in_short
+from experiments.study.entrants import DEFAULT, FOREST, GROUPS, in_short
 
 app = typer.Typer(help="The study behind the default detector.", no_args_is_help=True, add_completion=False)
 
@@ -43,6 +43,12 @@ def report(
     """Write docs/default.md and its figures from the result lines."""
     records = list(results.read(plan.FOLDER))
     found = values.table(in_short(), records)
+    for label in (DEFAULT, FOREST):
+        if not found.has(label):
+            raise typer.BadParameter(
+                f"The page compares with {label}, which has not been run on all sets with the present parameters. "
+                "Do so first: python -m experiments study run candidates, and run peers."
+            )
     for path in figures.draw(found, page.rivals(found), output.parent / "figures"):
         typer.echo(path)
     output.write_text(page.page(found, _of_group("full_size", records)))

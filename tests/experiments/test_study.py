@@ -150,3 +150,11 @@ def test_an_unknown_group_is_refused_with_the_known_ones():
     answer = CliRunner().invoke(app, ["study", "run", "friends"])
     assert answer.exit_code == 2
     assert "all or one of peers, candidates" in " ".join(answer.output.replace("│", " ").split())
+
+
+def test_a_page_without_the_default_s_results_is_refused(two_sets, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "FOLDER", tmp_path)
+    answer = CliRunner().invoke(app, ["study", "report", "--output", str(tmp_path / "default.md")])
+    assert answer.exit_code == 2
+    assert "study run candidates" in " ".join(answer.output.replace("│", " ").split())
+    assert not (tmp_path / "default.md").exists()
