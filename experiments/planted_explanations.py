@@ -23,7 +23,7 @@ from rdplearn.detector import PAPER
 
 FIGURES = RESULTS / "planted_explanations.json"
 PAGE, MARK, END = REPOSITORY / "docs" / "explanations.md", "<!-- planted_explanations -->", "<!-- end -->"
-N_ROWS, N_PLANTED, N_SEEDS = 3_000, 24, 4
+N_ROWS, N_PLANTED, N_SEEDS = 3_000, 24, 3
 TOP_SHARE = 0.01
 STRENGTHS = (4.0, 6.0)  # in standard deviations of a column, on average
 DETECTORS: dict[str, dict[str, Any]] = {

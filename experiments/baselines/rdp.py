@@ -52,6 +52,32 @@ class RDP:
         return np.cumsum(rounds, axis=0) / np.arange(1, len(rounds) + 1)[:, None]
 
 
+class RDPDefault:
+    """`rdplearn.RDPDetector()` as a user has it; options depart from its defaults."""
+
+    def __init__(self, *, seed: int = 0, **options: Any) -> None:
+        self.seed = seed
+        self.options = options
+
+    def fit(self, rows: Rows) -> Self:
+        from rdplearn import RDPDetector
+
+        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+        return self
+
+    def score(self, rows: Rows) -> np.ndarray:
+        return -self.detector_.score_samples(rows)
+
+    def trust(self, rows: Rows) -> dict[str, float | None]:
+        """What the detector says of its own ranking, without labels."""
+        assessment = self.detector_.assess(rows)
+        stability = assessment.stability
+        return {
+            "stability": None if stability is None else round(stability.figure, 4),
+            "view_agreement": None if assessment.view_agreement is None else round(assessment.view_agreement, 4),
+        }
+
+
 class RDPFeatures:
     """`rdplearn.RDPTransformer`: the preset "paper", or the library's own default; options override it."""
 

@@ -302,6 +302,7 @@ def scaled_member_scores(
     n_numbers = n_rows * sum(ensemble.bias.size for panel in panels for ensemble in panel.ensembles)
     scorers = [panel.scorer(n_numbers, combination) for panel in panels]
 
+    @np.errstate(over="ignore")  # farther than numbers go is infinitely anomalous
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
         seen = SeenRows(matrix[stretch])
