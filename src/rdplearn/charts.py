@@ -130,7 +130,7 @@ def training_curves(history: Sequence[Mapping[str, float]]) -> Chart:
     curves = mean_losses(history)
     rounds = sorted({record["round"] for record in curves})
     longest = max((record["step"] for record in curves), default=1.0)
-    traces = []
+    traces: list[Chart] = []
     for loss in LOSSES:
         if not any(record.get(loss, 0.0) > 0 for record in curves):
             continue
