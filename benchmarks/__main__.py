@@ -4,10 +4,30 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cluster, default, engine, page, representation, sizing_page, tables
+from benchmarks import (
+    cluster,
+    default,
+    engine,
+    explanations,
+    page,
+    report,
+    representation,
+    sizing_page,
+    tables,
+    torch_engine,
+)
 from benchmarks.measuring import record, show
 
-ALL = {**default.ALL, **engine.ALL, **representation.ALL, **tables.ALL, **cluster.ALL}
+ALL = {
+    **default.ALL,
+    **engine.ALL,
+    **torch_engine.ALL,
+    **representation.ALL,
+    **tables.ALL,
+    **explanations.ALL,
+    **report.ALL,
+    **cluster.ALL,
+}
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 
 

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from benchmarks.measuring import best_times, in_own_process, peak_memory
 from rdplearn import RDPDetector
-from rdplearn.boosting import BoostingSettings, train_in_span
+from rdplearn.boosting import BoostingSettings, boost
 from rdplearn.fused_steps import FusedSteps
+from rdplearn.progress import Watch
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import TrainingSettings, draw_representation
-from rdplearn.row_space import row_space
 from rdplearn.threads import one_blas_thread
 
 N_COMPONENTS, BATCH_SIZE = 50, 192
@@ -35,11 +35,9 @@ def member_steps(rows: np.ndarray, n_steps: int) -> Callable[[], object]:
         training=paper_settings(n_steps), n_components=N_COMPONENTS, n_targets=N_COMPONENTS, n_rounds=1,
         filter_fraction=0.05, mapping="leaky", bandwidth=None, keep_rounds=False, engine="numba",
     )  # fmt: skip
-    targets = draw_mapping("leaky", rows, kept, N_COMPONENTS, np.random.default_rng(1))(rows)
 
     def job() -> object:
-        span = row_space(rows) if len(rows) < rows.shape[1] else None
-        return train_in_span(span, rows, targets, kept, settings, np.random.default_rng(2), lambda n: None)
+        return boost(0, rows, kept, settings, np.random.SeedSequence(2), Watch(1, 1, n_steps, visible=False))
 
     return job
 

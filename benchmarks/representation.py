@@ -54,7 +54,7 @@ def representation() -> list[dict[str, object]]:
     results: list[dict[str, object]] = []
     for name, weight, wanted in (("distance prediction alone", 0.0, 30), ("with reconstruction", 1.0, 4)):
         settings = coder_settings(100, weight)
-        coder = draw_coder(rows.shape[1], N_COMPONENTS, settings, rng)
+        coder = draw_coder(rows, N_COMPONENTS, settings, rng)
         theirs = AutogradCoder(coder.phi, mapping.weights, coder.decoder)
         steps = set_to_work("numba", rows, targets, coder, settings, rows.shape[1], 0)
         steps.run(kept, 0, 2)  # compiled

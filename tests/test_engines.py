@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from rdplearn import kernels, losses, random_stream
 from rdplearn.fused_steps import FusedSteps
 from rdplearn.plain_steps import PlainSteps
+from rdplearn.problem import Problem
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
 from rdplearn.training import choose_engine, filling_of, stretch_length, train
@@ -45,7 +46,7 @@ def problem(*, sparse: bool = False, seed: int = 0, n_targets: int = N_UNITS):
 
 def trained(engine, rows, targets, phi, how, kept=None, seed=77):
     kept = np.arange(N_ROWS) if kept is None else kept
-    records = train(rows, targets, kept, phi, how, seed, engine, lambda n: None)
+    records = train(Problem(rows, targets, kept, phi, seed), how, engine, lambda records: None)
     return phi, records
 
 
@@ -201,8 +202,7 @@ def test_small_jobs_need_no_compiler():
 
 
 def test_python_gets_its_turn_often():
-    phi = draw_representation(3000, 50, np.random.default_rng(0))
     rows = np.zeros((10, 3000), dtype=np.float32)
-    assert stretch_length(rows, phi, settings(batch_size=192, n_steps=6000)) < 10
-    narrow = draw_representation(10, 50, np.random.default_rng(0))
-    assert stretch_length(rows[:, :10], narrow, settings(n_steps=6000)) == 300
+    assert stretch_length(rows, 50, settings(batch_size=192, n_steps=6000)) < 10
+    assert stretch_length(rows[:, :10], 50, settings(n_steps=6000)) == 300
+    assert stretch_length(rows[:, :10], 50, settings(n_steps=6000), record_every=7) == 7

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pytest
+
+from rdplearn import RDPDetector, export_onnx
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -34,3 +40,40 @@ def test_the_map_shows_every_row_once_in_each_half():
     places = np.random.default_rng(0).normal(size=(60, 2))
     figure = digits_map.draw({"a": places, "b": places}, digits)
     assert sum(len(trace.x) for trace in figure.data) == 120
+
+
+def test_a_contrastive_loss_pulls_groups_together(capsys):
+    pytest.importorskip("torch", reason="losses of one's own need PyTorch")
+    results = example("contrastive_loss").main(n_rows=600, n_steps=300)
+    assert results[0.1] > results[0.0]
+    assert capsys.readouterr().out.count("NMI") == 2
+
+
+def test_embeddings_find_combinations_of_categories_that_codes_hide(capsys):
+    pytest.importorskip("torch", reason="networks of one's own need PyTorch")
+    results = example("category_embeddings").main(n_steps=200)
+    assert results["embeddings"] > 0.9
+    assert results["embeddings"] > results["codes as numbers"]
+
+
+def test_a_convolutional_network_learns_digits(capsys):
+    pytest.importorskip("torch", reason="networks of one's own need PyTorch")
+    results = example("digit_images").main(n_steps=100)
+    assert results["convolutional"] > 0.9
+
+
+def test_a_parquet_file_is_scored_with_onnxruntime_alone(tmp_path):
+    pytest.importorskip("onnxruntime", reason="the example needs onnxruntime")
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 3)), columns=["load", "heat", "noise"])
+    table["number"] = np.arange(500)
+    table.to_parquet(tmp_path / "rows.parquet")
+    detector = RDPDetector(random_state=0).fit(table[["load", "heat", "noise"]])
+    export_onnx(detector, tmp_path / "model.onnx")
+    script = EXAMPLES / "score_parquet_with_onnx.py"
+    paths = [str(tmp_path / name) for name in ("model.onnx", "rows.parquet", "scores.parquet")]
+    told = subprocess.run([sys.executable, str(script), *paths], check=True, capture_output=True, text=True).stdout
+    assert told.startswith("500 rows scored")
+    scores = pd.read_parquet(tmp_path / "scores.parquet")
+    expected = -detector.score_samples(table[["load", "heat", "noise"]])
+    np.testing.assert_allclose(scores["anomaly_score"], expected, rtol=1e-5)
+    assert "rdplearn" not in [line.split()[1] for line in script.read_text().splitlines() if line.startswith("import")]

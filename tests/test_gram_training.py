@@ -10,7 +10,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from rdplearn import losses
-from rdplearn.gram_training import GramSettings, batches, gram_gradient, train_on_all_pairs
+from rdplearn.gram_training import GramSettings, PlainGramSteps, batches, gram_gradient, train_on_all_pairs
 from rdplearn.random_kernel import kernel_of, limit_kernel
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation
@@ -116,7 +116,8 @@ def test_steps_do_not_depend_on_the_scale_of_the_loss():
         how = settings(slope=1.0, unit=False, n_steps=20)
         scaled = (scale * rows).astype(np.float32)
         kernel = limit_kernel("linear", 1.0)
-        train_on_all_pairs(scaled.__getitem__, 64, kernel, phi, how, np.random.default_rng(1), lambda n: None)
+        steps = PlainGramSteps(phi, how)
+        train_on_all_pairs(steps, scaled.__getitem__, 64, kernel, how, np.random.default_rng(1), lambda records: None)
         trained.append(phi.weights)
     np.testing.assert_allclose(trained[0], trained[1], rtol=1e-3, atol=1e-4)
 
@@ -128,9 +129,10 @@ def test_learning_happens(sparse):
     table = sp.csr_array(rows) if sparse else rows
     phi, kernel = small_phi(12, 32), limit_kernel("fourier", 1.0)
     before = losses.unit_normalise(np.maximum(rows @ phi.weights, 0.2 * (rows @ phi.weights)))[0]
-    records = train_on_all_pairs(
-        table.__getitem__, 200, kernel, phi, settings(n_steps=400), np.random.default_rng(1), lambda n: None
-    )
+    how = settings(n_steps=400)
+    steps = PlainGramSteps(phi, how)
+    rng = np.random.default_rng(1)
+    records = train_on_all_pairs(steps, table.__getitem__, 200, kernel, how, rng, lambda records: None)
     assert records[-1]["distance_loss"] < 0.25 * records[0]["distance_loss"]
     values = rows @ phi.weights + phi.bias
     after = losses.unit_normalise(np.maximum(values, 0.2 * values))[0]

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 from rdplearn.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from rdplearn.callbacks import Checkpoint as Checkpoint
+    from rdplearn.callbacks import StopOnPlateau as StopOnPlateau
     from rdplearn.clusterer import RDPClusterer as RDPClusterer
     from rdplearn.detector import RDPDetector as RDPDetector
+    from rdplearn.errors import CheckpointError as CheckpointError
     from rdplearn.errors import ModelFileError as ModelFileError
     from rdplearn.errors import RDPWarning as RDPWarning
     from rdplearn.errors import TableError as TableError
     from rdplearn.frame_scores import detect as detect
+    from rdplearn.onnx_export import export_onnx as export_onnx
+    from rdplearn.report import write_report as write_report
     from rdplearn.storage import load as load
     from rdplearn.storage import save as save
     from rdplearn.table import TableEncoder as TableEncoder
@@ -22,30 +27,40 @@ if TYPE_CHECKING:
     from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 _HOME = {
+    "Checkpoint": "rdplearn.callbacks",
+    "CheckpointError": "rdplearn.errors",
     "ModelFileError": "rdplearn.errors",
     "RDPClusterer": "rdplearn.clusterer",
     "RDPDetector": "rdplearn.detector",
     "RDPTransformer": "rdplearn.transformer",
     "RDPWarning": "rdplearn.errors",
+    "StopOnPlateau": "rdplearn.callbacks",
     "TableEncoder": "rdplearn.table",
     "TableError": "rdplearn.errors",
     "TableModel": "rdplearn.table_model",
     "detect": "rdplearn.frame_scores",
+    "export_onnx": "rdplearn.onnx_export",
     "load": "rdplearn.storage",
     "save": "rdplearn.storage",
+    "write_report": "rdplearn.report",
 }
 __all__ = [
+    "Checkpoint",
+    "CheckpointError",
     "ModelFileError",
     "RDPClusterer",
     "RDPDetector",
     "RDPTransformer",
     "RDPWarning",
+    "StopOnPlateau",
     "TableEncoder",
     "TableError",
     "TableModel",
     "detect",
+    "export_onnx",
     "load",
     "save",
+    "write_report",
 ]
 
 

@@ -15,11 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn.callbacks import Records, wants_to_stop
 from rdplearn.combination import relative_logs
+from rdplearn.drawn_phi import draw_phi
+from rdplearn.fit_folder import FitFolder
+from rdplearn.problem import Phi, Problem
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Mapping, Rows, draw_mapping
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn.representation import Representation, TrainingSettings
 from rdplearn.row_space import RowSpace, row_space
+from rdplearn.saved_member import load_member, save_member
 from rdplearn.scoring import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
@@ -27,6 +32,7 @@ from rdplearn.scoring import (
     nearest_subsample_scores,
     novelty_scores,
 )
+from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 from rdplearn.training import EngineName, train
 
 Floats = npt.NDArray[np.float32]
@@ -35,7 +41,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BoostingSettings:
-    """How a member comes about, under the estimator's own parameter names."""
+    """How a member comes about, under the estimator's own parameter names.
+
+    folder : where members are saved after every so many rounds, and continued from
+    """
 
     training: TrainingSettings
     n_components: int
@@ -47,6 +56,10 @@ class BoostingSettings:
     score_rounds: int
     n_rounds_kept: int
     engine: EngineName
+    torch: TorchSettings = NOTHING_WANTED
+    callbacks: tuple[Any, ...] = ()
+    record_every: int | None = None
+    folder: FitFolder | None = None
 
 
 @dataclass
@@ -82,27 +95,116 @@ def boost(
     draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
     kind : of the random mapping, see `draw_mapping`
     """
-    span = row_space(rows) if not sp.issparse(rows) and rows.shape[0] < rows.shape[1] else None
-    member = BoostedMember(number)
-    kept = draws
-    logs_of_rounds: list[Floats] = []
-    for number_of_round, seed in enumerate(seeds.spawn(settings.n_rounds)):
-        rng = np.random.default_rng(seed)
-        mapping = draw_mapping(kind, rows, kept, settings.n_targets, rng, settings.bandwidth)
-        targets = mapping(rows)
-        check_targets(targets, settings)
-        aims = targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * targets
-        trained, records = train_in_span(span, rows, aims, kept, settings, rng, lambda n: watch.advance(number, n))
-        judge = prepare_scoring(trained, mapping, rows, kept, settings, rng)
-        scores = score(judge, rows, targets)
-        judge = replace(judge, typical=float(np.median(scores[draws])))
-        logs_of_rounds.append(relative_logs(scores[draws], judge.typical))
-        kept, cut = drop_highest(kept, scores[kept], settings.filter_fraction)
-        member.rounds = [*member.rounds, judge][-settings.n_rounds_kept :]
-        labels = {"member": number, "round": number_of_round, "n_kept": len(kept), "cut": cut}
-        member.history += [{**labels, **record} for record in records]
-    member.spread = float(np.mean(logs_of_rounds[-settings.score_rounds :], axis=0).std())
-    return member
+    boosting = Boosting(number, rows, draws, kind, settings, seeds, watch)
+    while boosting.n_rounds_done < settings.n_rounds:
+        problem = boosting.begin_round()
+        records = train(problem, settings.training, settings.engine, boosting.report, settings.record_every)
+        boosting.end_round(problem, records)
+    return boosting.member
+
+
+class Boosting:
+    """A member on its way through the rounds: each is begun, trained elsewhere, and ended.
+
+    The arguments are those of `boost`.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        rows: Rows,
+        draws: Ints,
+        kind: str | Callable[[Rows], Any] | object,
+        settings: BoostingSettings,
+        seeds: np.random.SeedSequence,
+        watch: Watch,
+    ) -> None:
+        self.member = BoostedMember(number)
+        self.rows, self.draws, self.kind, self.settings, self.watch = rows, draws, kind, settings, watch
+        self.seeds = seeds.spawn(settings.n_rounds)
+        self.n_rounds_done = 0
+        self.kept = draws
+        self.kept_before: list[Ints] = []  # what each of the member's rounds was trained on
+        self.logs: list[Floats] = []  # of each of them, see `relative_logs`
+        self.span = row_space(rows) if may_rotate(settings, rows) else None
+        if settings.folder is not None:
+            self.go_on_from(settings.folder)
+
+    def begin_round(self) -> Problem:
+        """Draw a random mapping and a representation to be trained."""
+        settings, rows = self.settings, self.rows
+        self.rng = np.random.default_rng(self.seeds[self.n_rounds_done])
+        self.mapping = self.draw_mapping(self.kept, self.rng)
+        self.targets = self.mapping(rows)
+        check_targets(self.targets, settings)
+        aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
+        self.start = draw_phi(rows, settings.n_components, settings.torch, self.rng)
+        problem = Problem(rows, aims, self.kept, self.start, int(self.rng.integers(2**63)))
+        return problem if self.span is None else enter(self.span, problem)
+
+    def report(self, records: Records) -> bool:
+        """Tell progress and callbacks what was done; returns whether this round's training should end."""
+        before, now = int(records[-2]["step"]) if len(records) > 1 else 0, int(records[-1]["step"])
+        labels = {"member": self.member.number, "round": self.n_rounds_done}
+        ends = wants_to_stop(self.settings.callbacks, [{**labels, **record} for record in records])
+        self.watch.advance(self.member.number, (self.settings.training.n_steps if ends else now) - before)
+        return ends
+
+    def end_round(self, problem: Problem, records: Records) -> None:
+        """Score the rows, drop the most anomalous, and write down what happened."""
+        settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
+        trained = problem.phi if self.span is None else leave(self.span, self.start, problem.phi)
+        judge = prepare_scoring(trained, self.mapping, self.rows, self.kept, settings, self.rng)
+        scores = score(judge, self.rows, self.targets)
+        judge = replace(judge, typical=float(np.median(scores[self.draws])))
+        self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
+        self.logs = [*self.logs, relative_logs(scores[self.draws], judge.typical)][-n_kept_rounds:]
+        self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
+        self.kept_before = [*self.kept_before, self.kept][-n_kept_rounds:]
+        self.kept, cut = drop_highest(self.kept, scores[self.kept], settings.filter_fraction)
+        labels = {"member": self.member.number, "round": self.n_rounds_done, "n_kept": len(self.kept), "cut": cut}
+        self.member.history += [{**labels, **record} for record in records]
+        self.n_rounds_done += 1
+        folder = settings.folder
+        if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
+            save_member(folder, self)
+
+    def go_on_from(self, folder: FitFolder) -> None:
+        """Take up what was saved of this member: all but the random mappings, which are drawn again."""
+        saved = load_member(folder, self.member.number)
+        if saved is None:
+            return
+        self.n_rounds_done, self.kept = saved.n_rounds_done, saved.kept
+        self.kept_before, self.logs = saved.of_rounds("kept_before"), saved.of_rounds("logs")
+        self.member.history, self.member.spread = saved.history, saved.spread
+        self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
+        first = self.n_rounds_done - len(self.kept_before)
+        for number, kept in enumerate(self.kept_before):
+            rng = np.random.default_rng(self.seeds[first + number])
+            mapping = self.draw_mapping(kept, rng)
+            drawn = draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng)
+            self.member.rounds.append(saved.fill(number, Member(drawn, mapping)))
+
+    def draw_mapping(self, kept: Ints, rng: np.random.Generator) -> Mapping:
+        """Draw the random mapping of a round."""
+        return draw_mapping(self.kind, self.rows, kept, self.settings.n_targets, rng, self.settings.bandwidth)
+
+
+def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
+    """Tell whether to train in the span of the rows: it is smaller, and nobody but us looks at the columns."""
+    return not sp.issparse(rows) and rows.shape[0] < rows.shape[1] and not settings.torch.sees_columns
+
+
+def enter(span: RowSpace, problem: Problem) -> Problem:
+    """The same problem within the span of the rows."""
+    phi = problem.phi
+    inner = Representation(span.enter(phi.weights), phi.bias, phi.deeper)
+    return Problem(span.rows, problem.targets, problem.kept, inner, problem.seed)
+
+
+def leave(span: RowSpace, start: Representation, trained: Representation) -> Representation:
+    """φ on the table's own columns, from its start there and what was trained within the span."""
+    return Representation(span.leave(start.weights, trained.weights), trained.bias, trained.deeper)
 
 
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:
@@ -114,28 +216,8 @@ def check_targets(targets: Floats, settings: BoostingSettings) -> None:
         )
 
 
-def train_in_span(
-    span: RowSpace | None,
-    rows: Rows,
-    targets: Floats,
-    kept: Ints,
-    settings: BoostingSettings,
-    rng: np.random.Generator,
-    after_stretch: Callable[[int], None],
-) -> tuple[Representation, list[dict[str, float]]]:
-    """Draw and train a representation, within the span of the rows where that is smaller."""
-    phi = draw_representation(rows.shape[1], settings.n_components, rng)
-    inner = phi if span is None else Representation(span.enter(phi.weights), phi.bias)
-    seed = int(rng.integers(2**63))
-    inner_rows = rows if span is None else span.rows
-    records = train(inner_rows, targets, kept, inner, settings.training, seed, settings.engine, after_stretch)
-    if span is None:
-        return inner, records
-    return Representation(span.leave(phi.weights, inner.weights), inner.bias), records
-
-
 def prepare_scoring(
-    phi: Representation,
+    phi: Phi,
     mapping: Mapping,
     rows: Rows,
     kept: Ints,

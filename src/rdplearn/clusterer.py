@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -20,6 +20,7 @@ from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.partitioned import for_partitions
 from rdplearn.row_products import in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
+from rdplearn.training import ENGINES
 from rdplearn.transformer import RDPTransformer
 
 Floats = npt.NDArray[np.float32]
@@ -40,6 +41,8 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         paper's setting. Where its `random_state` is None, it is seeded by this estimator's.
     n_init : int, default=10
         Restarts of K-means; the one with the smallest inertia counts.
+    engine : {"auto", "numba", "numpy", "torch"}, default="auto"
+        Engine of ``RDPTransformer()``, when `transformer` is None.
     n_jobs : int, default=None
         Threads of ``RDPTransformer()``, when `transformer` is None.
     random_state : int, RandomState or None, default=None
@@ -82,6 +85,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "transformer": [HasMethods(["fit", "transform"]), None],
         "n_init": [Interval(Integral, 1, None, closed="left")],
+        "engine": [StrOptions(set(ENGINES))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -92,12 +96,14 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         *,
         transformer: Any = None,
         n_init: int = 10,
+        engine: Literal["auto", "numba", "numpy", "torch"] = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.transformer = transformer
         self.n_init = n_init
+        self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -149,7 +155,8 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return tags
 
     def _make_transformer(self, random: np.random.RandomState) -> Any:
-        transformer = RDPTransformer(n_jobs=self.n_jobs) if self.transformer is None else clone(self.transformer)
+        own = RDPTransformer(engine=self.engine, n_jobs=self.n_jobs)
+        transformer = own if self.transformer is None else clone(self.transformer)
         if transformer.get_params(deep=False).get("random_state", 0) is None:
             transformer.set_params(random_state=int(random.randint(2**31 - 1)))
         return transformer

@@ -62,7 +62,7 @@ class CurveView:
         if self._is_straight:
             return self._along_lines(block)
         seen = np.empty(block.shape, dtype=np.float32)
-        for column, (knots, heights) in enumerate(self._curves()):
+        for column, (knots, heights) in enumerate(self.curves()):
             seen[:, column] = np.interp(block[:, column], knots, heights)
         return seen
 
@@ -97,7 +97,8 @@ class CurveView:
         seen.eliminate_zeros()
         return seen.astype(np.float32)
 
-    def _curves(self) -> Iterator[Curve]:
+    def curves(self) -> Iterator[Curve]:
+        """Knots and heights of every column."""
         for start, end in zip(self.starts[:-1], self.starts[1:], strict=True):
             yield self.knots[start:end], self.heights[start:end]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.attribution import attribute
 from rdplearn.boosting import BoostingSettings
+from rdplearn.callbacks import check_callbacks
 from rdplearn.combination import geometric_mean, mean_of
 from rdplearn.errors import RDPWarning
 from rdplearn.explanation import Explanation, column_groups, grouped_values, typical_ranges
+from rdplearn.fit_folder import FitFolder, open_fit_folder
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
 from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
@@ -28,6 +30,7 @@ from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
 from rdplearn.scoring import Panel, scaled_member_scores, score_rows
 from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
+from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
 from rdplearn.training import ENGINES, Filling, choose_engine, filling_of
 from rdplearn.trust import Assessment, assess
 from rdplearn.typical_rows import learn_typical_rows, rows_to_sample
@@ -136,8 +139,25 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
         fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn.threshold`.
-    engine : {"auto", "numba", "numpy"}, default="auto"
-        Compiled kernels or plain NumPy, with the same result up to rounding; by default whichever is done first.
+    engine : {"auto", "numba", "numpy", "torch"}, default="auto"
+        Compiled kernels, plain NumPy or PyTorch, with the same result up to rounding; by default whichever of the first
+        two is done first, or PyTorch where one of the next five parameters needs it. See `docs/torch.md`.
+    network : list of int or callable, default=None
+        φ with hidden leaky layers of these widths, or a function of (n_columns, n_components) that makes an
+        ``nn.Module`` for each member; by default the paper's φ.
+    distance_loss : callable, default=None
+        Takes predicted and wanted inner products to a loss; by default the squared error.
+    auxiliary_losses : dict of name: (callable, weight), default=None
+        Further losses, each a function of (rows, representation, targets, partner), tensors of one batch.
+    device : {"auto", "cpu", "cuda", "mps"}, default="auto"
+        Where PyTorch computes.
+    compile : bool, default=False
+        Let ``torch.compile`` speed up the steps; where that fails, training goes on without it.
+    callbacks : list, default=None
+        Functions of the records of a member's round so far, which end it by returning True, such as
+        `rdplearn.StopOnPlateau`; and a `rdplearn.Checkpoint`, from which an interrupted fit goes on.
+    record_every : int, default=None
+        Write the losses to `history_` at least every so many steps; by default 20 times in a long round or more.
     keep_rounds : bool, default=False
         Keep the members of all rounds, for `round_scores`.
     n_jobs : int, default=None
@@ -214,6 +234,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
         "false_alarm_rate": [Interval(Real, 0, 0.5, closed="right"), None],
         "engine": [StrOptions(set(ENGINES))],
+        **TORCH_CONSTRAINTS,
+        "callbacks": [list, tuple, None],
+        "record_every": [Interval(Integral, 1, None, closed="left"), None],
         "keep_rounds": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -247,7 +270,14 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         combination: Literal["mean", "geometric"] = "geometric",
         contamination: float | Literal["auto"] = "auto",
         false_alarm_rate: float | None = None,
-        engine: Literal["auto", "numba", "numpy"] = "auto",
+        engine: Literal["auto", "numba", "numpy", "torch"] = "auto",
+        network: Any = None,
+        distance_loss: Callable[..., Any] | None = None,
+        auxiliary_losses: dict[str, tuple[Callable[..., Any], float]] | None = None,
+        device: Device = "auto",
+        compile: bool = False,
+        callbacks: list[Any] | None = None,
+        record_every: int | None = None,
         keep_rounds: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -278,6 +308,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.contamination = contamination
         self.false_alarm_rate = false_alarm_rate
         self.engine = engine
+        self.network = network
+        self.distance_loss = distance_loss
+        self.auxiliary_losses = auxiliary_losses
+        self.device = device
+        self.compile = compile
+        self.callbacks = callbacks
+        self.record_every = record_every
         self.keep_rounds = keep_rounds
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -312,15 +349,20 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """
         self._check_parameters()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
-        sampling, seed = self._plan_sampling(matrix.shape[0])
+        seed = self._draw_seed()
+        folder = open_fit_folder(self, self.callbacks, matrix, seed)
+        seed = seed if folder is None else folder.seed
+        sampling = self._plan_sampling(matrix.shape[0], seed)
         plans = plan_members(self._plan_parts(), sampling, seed)
         views = self._fit_views(plans, matrix, seed)
-        settings = self._boosting_settings(filling_of(matrix))
+        settings = self._boosting_settings(filling_of(matrix), folder)
         self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
         judged = self._rows_to_judge(sampling, seed)
         self.offset_ = -self._choose_threshold(self._anomaly_scores(matrix[judged]))
         sample = matrix[rows_to_sample(matrix.shape[0], seed)]
         self.typical_rows_ = learn_typical_rows(sample, self._anomaly_scores, seed)
+        if folder is not None:
+            folder.remove()
         return self
 
     @for_partitions
@@ -431,7 +473,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
-        return assess(scaled, self.combination_, n_rows=n_rows or n_here)
+        views = [part.view for part in self._plan_parts()]
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -449,7 +492,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._validate_params()
-        if self.distance_weight == 0 and self.novelty_weight == 0:
+        check_callbacks(self.callbacks, "RDPDetector")
+        torch_settings(self)
+        if self.distance_weight == 0 and self.novelty_weight == 0 and not self.auxiliary_losses:
             raise ValueError(
                 "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
                 "both: there would be nothing to learn."
@@ -477,9 +522,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 f"{self.n_targets} and {self.n_components}: make them equal, or pass novelty_weight=0."
             )
 
-    def _plan_sampling(self, n_rows: int) -> tuple[Sampling, int]:
-        """How many rows members draw, which they may not see, and the seed of everything that follows."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _draw_seed(self) -> int:
+        """The seed of everything that follows."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _plan_sampling(self, n_rows: int, seed: int) -> Sampling:
+        """How many rows members draw, and which they may not see."""
         is_share = not isinstance(self.max_samples, Integral)
         n_draws = max(2, round(self.max_samples * n_rows)) if is_share else int(self.max_samples)
         n_left = n_draws * (1.0 - self.filter_fraction) ** (self.n_rounds - 1)
@@ -493,7 +541,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if self.false_alarm_rate is not None:
             n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
         held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
-        return Sampling(n_rows, n_draws, self.bootstrap, held_back), seed
+        return Sampling(n_rows, n_draws, self.bootstrap, held_back)
 
     def _plan_parts(self) -> list[Part]:
         """How each member sees the columns, and its kind of mapping: members take turns."""
@@ -548,7 +596,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _boosting_settings(self, filling: Filling) -> BoostingSettings:
+    def _boosting_settings(self, filling: Filling, folder: FitFolder | None = None) -> BoostingSettings:
+        wanted = torch_settings(self)
+        engine = engine_for("RDPDetector", self.engine, wanted)
         training = TrainingSettings(
             n_steps=self.n_steps,
             batch_size=self.batch_size,
@@ -571,5 +621,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
-            engine=choose_engine(self.engine, n_all_steps, filling, self.n_components, self.batch_size),
+            engine=choose_engine(engine, n_all_steps, filling, self.n_components, self.batch_size),
+            torch=wanted,
+            callbacks=tuple(self.callbacks or ()),
+            record_every=self.record_every,
+            folder=folder,
         )

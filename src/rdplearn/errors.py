@@ -18,6 +18,10 @@ class ModelFileError(ValueError):
     """The file is not a model that this version can read; the message says why."""
 
 
+class CheckpointError(ValueError):
+    """The checkpoint folder cannot be continued from; the message says why, and what to do."""
+
+
 class ClusterError(OSError):
     """The cluster cannot do the work; the message says why, and what to do."""
 

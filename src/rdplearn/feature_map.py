@@ -11,8 +11,8 @@ from joblib import Parallel, delayed
 
 from rdplearn.losses import SMALLEST_NORM
 from rdplearn.matrix import Matrix, row_blocks
+from rdplearn.problem import Phi
 from rdplearn.random_mapping import Rows
-from rdplearn.representation import Representation
 from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
 from rdplearn.threads import one_blas_thread
 
@@ -23,18 +23,17 @@ Floats = npt.NDArray[np.float32]
 class FeatureMap:
     """φ with all that belongs to it.
 
-    slope : for negative numbers; 1 makes it linear
+    slope : for negative numbers; 1 makes it linear, and is what a network of the user's own has
     unit : give every row of features length 1
     """
 
-    phi: Representation
+    phi: Phi
     slope: float
     unit: bool
 
     def __call__(self, rows: Rows) -> Floats:
         """Take a block of prepared rows (n_rows, n_columns) to features (n_rows, n_components)."""
-        features = row_products(rows, self.phi.weights)
-        features += self.phi.bias
+        features = self.phi.before_activation(rows, row_products)
         if self.slope != 1:
             np.maximum(features, np.float32(self.slope) * features, out=features)
         return with_unit_rows(features) if self.unit else features

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn import kernels, random_stream, reconstruction_kernels
 from rdplearn.decoder import Decoder, sample_size
+from rdplearn.fit_folder import put_back
 from rdplearn.fused_steps import LazyMomentum
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
@@ -68,6 +71,18 @@ class FusedReconstruction:
             )  # fmt: skip
         self.n_steps_taken = first_step + n_steps
         return Losses(distance, 0.0, reconstruction)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes while training, to go on from later."""
+        arrays = {f"parameter_{number}": parameter for number, parameter in enumerate(self.parameters)}
+        arrays |= {f"momentum_{number}": momenta for number, momenta in enumerate(self.momenta)}
+        if self.lazy is None:
+            return arrays
+        return arrays | {"last_used": self.lazy.last_used, "decoder_last_used": self.decoder_last_used}
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go back to a `state`."""
+        put_back(self.state(), state)
 
     def finish(self) -> None:
         """Let every row of W and of the decoder that was not used lately catch up with its momentum."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn import kernels, random_stream
+from rdplearn.fit_folder import put_back
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
 
@@ -58,6 +61,16 @@ class FusedSteps:
                                                      first_step, self.lazy.decay, *common)  # fmt: skip
         self.n_steps_taken = first_step + n_steps
         return Losses(distance, novelty)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes while training, to go on from later."""
+        last_used = {} if self.lazy is None else {"last_used": self.lazy.last_used}
+        momenta = {"weight_momenta": self.momenta[0], "bias_momenta": self.momenta[1]}
+        return {"weights": self.phi.weights, "bias": self.phi.bias, **momenta, **last_used}
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go back to a `state`."""
+        put_back(self.state(), state)
 
     def finish(self) -> None:
         """Let every row of W that was not used lately catch up with its momentum."""

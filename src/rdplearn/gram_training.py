@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn.callbacks import Records
+from rdplearn.fit_folder import SavedTraining, put_back
 from rdplearn.losses import all_pairs_loss, unit_normalise, unit_normalise_gradient
 from rdplearn.random_kernel import Kernel
 from rdplearn.random_mapping import Rows
@@ -46,32 +49,54 @@ class GramSettings:
     unit: bool
 
 
+class GramSteps(Protocol):
+    """An engine at work on all pairs of a batch."""
+
+    def step(self, number: int, rows: Rows, kernel: Floats) -> dict[str, float]: ...
+    def finish(self) -> None: ...
+    def state(self) -> dict[str, npt.NDArray[Any]]: ...
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None: ...
+
+
 def train_on_all_pairs(
+    steps: GramSteps,
     take_rows: Callable[[Ints], Rows],
     n_rows: int,
     kernel: Kernel,
-    phi: Representation,
     settings: GramSettings,
     rng: np.random.Generator,
-    after_steps: Callable[[int], None],
-) -> list[dict[str, float]]:
-    """Train `phi` in place and return its losses.
+    after_stretch: Callable[[Records], bool | None],
+    *,
+    record_every: int | None = None,
+    saved: SavedTraining | None = None,
+) -> Records:
+    """Train the φ that `steps` works on, and return its losses.
 
     take_rows : gives the prepared rows of some indices, so that no copy of the table need be made
-    after_steps : called with the number of steps just taken; may raise to end the training
+    after_stretch : called with the records so far; ends the training if it returns True, and may raise to end the work
+    saved : where to go on from, and to save to; batches that were used by then are drawn again and passed over
     """
-    descent = NormalisedDescent(phi, settings)
-    records, losses = [], []
-    stretch = -(-settings.n_steps // RECORDS)
-    for step, batch in enumerate(batches(n_rows, settings, rng), start=1):
+    records: Records = []
+    if saved is not None and (found := saved.load()) is not None:
+        records = found.records
+        steps.restore(found.arrays)
+    n_done = int(records[-1]["step"]) if records else 0
+    stretch = record_every or -(-settings.n_steps // RECORDS)
+    losses: list[dict[str, float]] = []
+    for number, batch in enumerate(batches(n_rows, settings, rng), start=1):
+        if number <= n_done:
+            continue
         rows = take_rows(batch)
-        loss, weight_gradient, bias_gradient = gram_gradient(rows, kernel(rows), phi, settings)
-        descent.step(step, weight_gradient, bias_gradient)
-        losses.append(loss)
-        if len(losses) == stretch or step == settings.n_steps:
-            records.append({"step": step, "distance_loss": float(np.mean(losses))})
-            after_steps(len(losses))
+        losses.append(steps.step(number, rows, kernel(rows)))
+        if len(losses) == stretch or number == settings.n_steps:
+            means = {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
+            records.append({"step": number, **means})
             losses = []
+            if after_stretch(records):
+                break
+            if saved is not None and number < settings.n_steps:
+                saved.save_if_due(records, steps.state)
+    steps.finish()
     return records
 
 
@@ -105,31 +130,62 @@ def gram_gradient(
     return loss, np.asarray(rows.T @ gradient), bias_gradient
 
 
-class NormalisedDescent:
-    """Gradient descent with momentum whose steps do not depend on the scale of the loss."""
+class StepRate:
+    """How far to go along the gradient: steps whose length does not depend on the scale of the loss."""
+
+    def __init__(self, n_units: int, settings: GramSettings) -> None:
+        self.settings = settings
+        self.mean_square = np.zeros(1)
+        self.step_length = settings.learning_rate * float(np.sqrt(n_units))
+
+    def __call__(self, number: int, squared_norm: float) -> float:
+        """Of step `number`, counted from 1, with a gradient of this squared norm; 0 if there never was a gradient."""
+        momentum = self.settings.momentum
+        self.mean_square[:] = NORM_MEMORY * self.mean_square + (1 - NORM_MEMORY) * squared_norm
+        # both running means start at zero; the divisions make up for that in the first steps
+        typical = float(np.sqrt(self.mean_square[0] / (1 - NORM_MEMORY**number)))
+        if typical == 0:  # no pair was predicted wrongly yet: a table of equal rows
+            return 0.0
+        decay = 0.5 * (1 + np.cos(np.pi * (number - 1) / self.settings.n_steps))
+        return float(decay * self.step_length / typical * (1 - momentum) / (1 - momentum**number))
+
+
+class PlainGramSteps:
+    """Train `phi` in place by the formulas above."""
 
     def __init__(self, phi: Representation, settings: GramSettings) -> None:
         self.phi, self.settings = phi, settings
         self.weight_momenta, self.bias_momenta = np.zeros_like(phi.weights), np.zeros_like(phi.bias)
-        self.mean_square = 0.0
-        self.step_length = settings.learning_rate * float(np.sqrt(phi.bias.size))
+        self.rate = StepRate(phi.bias.size, settings)
 
-    def step(self, number: int, weight_gradient: Floats, bias_gradient: Floats) -> None:
-        """Take step `number`, counted from 1; overwrites the gradients."""
-        momentum = self.settings.momentum
+    def step(self, number: int, rows: Rows, kernel: Floats) -> dict[str, float]:
+        """Take step `number`, counted from 1."""
+        loss, weight_gradient, bias_gradient = gram_gradient(rows, kernel, self.phi, self.settings)
         square = float(np.vdot(weight_gradient, weight_gradient) + np.vdot(bias_gradient, bias_gradient))
-        self.mean_square = NORM_MEMORY * self.mean_square + (1 - NORM_MEMORY) * square
-        # both running means start at zero; the divisions make up for that in the first steps
-        typical = np.sqrt(self.mean_square / (1 - NORM_MEMORY**number))
-        if typical == 0:  # no pair was predicted wrongly yet: a table of equal rows
-            return
-        decay = 0.5 * (1 + np.cos(np.pi * (number - 1) / self.settings.n_steps))
-        rate = decay * self.step_length / typical * (1 - momentum) / (1 - momentum**number)
+        rate = self.rate(number, square)
         for parameter, momenta, gradient in (
             (self.phi.weights, self.weight_momenta, weight_gradient),
             (self.phi.bias, self.bias_momenta, bias_gradient),
         ):
-            momenta *= np.float32(momentum)
+            momenta *= np.float32(self.settings.momentum)
             momenta += gradient
             np.multiply(momenta, np.float32(rate), out=gradient)
             parameter -= gradient
+        return {"distance_loss": loss}
+
+    def finish(self) -> None:
+        """Leave φ as it is: it was trained in place."""
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes while training, to go on from later."""
+        return {
+            "weights": self.phi.weights,
+            "bias": self.phi.bias,
+            "weight_momenta": self.weight_momenta,
+            "bias_momenta": self.bias_momenta,
+            "mean_square": self.rate.mean_square,
+        }
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go back to a `state`."""
+        put_back(self.state(), state)

@@ -16,6 +16,7 @@ from rdplearn.member_views import SeenRows, View, rows_through
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
+from rdplearn.stacked_members import MemberTask, boost_stacked
 from rdplearn.threads import one_blas_thread
 
 Doubles = npt.NDArray[np.float64]
@@ -106,20 +107,35 @@ def train_members(
     """Train every member on its own rows of the table; only these are ever scaled or copied."""
     whole = SeenRows(matrix)
 
-    def tasks(watch: Watch) -> Iterator[object]:
+    def tasks() -> Iterator[tuple[Plan, Rows]]:
         for plan in plans:
-            rows = rows_through(views[plan.part.view], matrix, plan.rows, whole)
-            yield delayed(train_member)(rows, plan, settings, watch)
+            yield plan, rows_through(views[plan.part.view], matrix, plan.rows, whole)
 
     with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
-        members = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(tasks(watch))
-        return seat_members(members, plans, views, watch)
+        return seat_members(train_all(tasks(), settings, watch, n_jobs), plans, views, watch)
+
+
+def train_all(
+    tasks: Iterator[tuple[Plan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
+) -> Iterator[BoostedMember]:
+    """Train members, each with its rows: stacked if PyTorch does it, else spread over threads or joblib's backend."""
+    if settings.engine == "torch":
+        return boost_stacked((stacked_task(rows, plan) for plan, rows in tasks), settings, watch, n_jobs)
+    jobs = (delayed(train_member)(rows, plan, settings, watch) for plan, rows in tasks)
+    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
 
 
 def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watch) -> BoostedMember:
     """Train one member on its rows as its view shows them."""
+    if settings.engine == "torch":
+        return next(boost_stacked([stacked_task(rows, plan)], settings, watch, n_jobs=1))
     with one_blas_thread():
         return boost(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch)
+
+
+def stacked_task(rows: Rows, plan: Plan) -> MemberTask:
+    """A member as the torch engine takes it."""
+    return MemberTask(plan.number, rows, plan.draws, plan.part.mapping, plan.seeds)
 
 
 def seat_members(

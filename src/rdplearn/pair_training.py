@@ -14,11 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn.callbacks import Records
 from rdplearn.decoder import Decoder, draw_decoder, sample_size
+from rdplearn.drawn_phi import draw_phi
+from rdplearn.fit_folder import SavedTraining
 from rdplearn.plain_reconstruction import PlainReconstruction
+from rdplearn.problem import Phi, Problem
 from rdplearn.random_mapping import Rows
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn.representation import Representation, TrainingSettings
 from rdplearn.row_space import RowSpace, row_space
+from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 from rdplearn.training import (
     SECONDS_WORTH_COMPILING,
     EngineName,
@@ -39,7 +44,7 @@ Floats = npt.NDArray[np.float32]
 class Coder:
     """φ, and the decoder that goes with it if rows are reconstructed."""
 
-    phi: Representation
+    phi: Phi
     decoder: Decoder | None
 
 
@@ -50,31 +55,42 @@ def train_on_pairs(
     settings: TrainingSettings,
     engine: EngineName,
     rng: np.random.Generator,
-    after_stretch: Callable[[int], None],
-) -> tuple[Coder, list[dict[str, float]]]:
+    after_stretch: Callable[[Records], bool | None],
+    *,
+    wanted: TorchSettings = NOTHING_WANTED,
+    record_every: int | None = None,
+    saved: SavedTraining | None = None,
+) -> tuple[Coder, Records]:
     """Draw and train a representation, and its decoder if the reconstruction loss is on. Returns both and the losses.
 
     rows : (n_rows, n_columns), prepared; targets : (n_rows, n_targets), η of the rows
+    wanted : what PyTorch is asked for; the other arguments are those of `rdplearn.training.train` and `run_stretches`
     """
-    drawn = draw_coder(rows.shape[1], n_components, settings, rng)
+    drawn = draw_coder(rows, n_components, settings, rng, wanted)
     seed = int(rng.integers(2**63))
-    span = span_of(rows, drawn) if rotation_pays(rows, n_components, settings) else None
+    rotates = rotation_pays(rows, n_components, settings) and not wanted.sees_columns
+    span = span_of(rows, drawn) if rotates else None
     coder = drawn if span is None else enter(span, drawn)
     inner_rows = rows if span is None else np.ascontiguousarray(span.rows[: rows.shape[0]])
-    steps = set_to_work(engine, inner_rows, targets, coder, settings, rows.shape[1], seed)
-    stretch = steps_at_a_time(flops_of_step(inner_rows, n_components, settings), settings.n_steps)
-    taken = run_stretches(steps, np.arange(rows.shape[0]), settings.n_steps, stretch, after_stretch)
-    records = [{"step": step, "distance_loss": losses.distance} for step, losses in taken]
-    if coder.decoder is not None:
-        for record, (_, losses) in zip(records, taken, strict=True):
-            record["reconstruction_loss"] = losses.reconstruction
+    steps = set_to_work(engine, inner_rows, targets, coder, settings, rows.shape[1], seed, wanted)
+    stretch = steps_at_a_time(flops_of_step(inner_rows, n_components, settings), settings.n_steps, record_every)
+    losses = ("distance",) if coder.decoder is None else ("distance", "reconstruction")
+    all_rows = np.arange(rows.shape[0])
+    records = run_stretches(steps, all_rows, settings.n_steps, stretch, losses, after_stretch, saved)
     return (coder if span is None else leave(span, drawn, coder)), records
 
 
-def draw_coder(n_columns: int, n_components: int, settings: TrainingSettings, rng: np.random.Generator) -> Coder:
+def draw_coder(
+    rows: Rows,
+    n_components: int,
+    settings: TrainingSettings,
+    rng: np.random.Generator,
+    wanted: TorchSettings = NOTHING_WANTED,
+) -> Coder:
     """Draw φ, and a decoder if it is wanted."""
-    phi = draw_representation(n_columns, n_components, rng)
-    return Coder(phi, draw_decoder(n_columns, n_components, rng) if settings.reconstruction_weight > 0 else None)
+    phi = draw_phi(rows, n_components, wanted, rng)
+    has_decoder = settings.reconstruction_weight > 0
+    return Coder(phi, draw_decoder(rows.shape[1], n_components, rng) if has_decoder else None)
 
 
 def set_to_work(
@@ -85,10 +101,12 @@ def set_to_work(
     settings: TrainingSettings,
     n_columns: int,
     seed: int,
+    wanted: TorchSettings = NOTHING_WANTED,
 ) -> Steps:
     """Set an engine to work. n_columns : of the table, which `rows` may have fewer of after a rotation."""
-    if coder.decoder is None:
-        return start(engine, rows, targets, coder.phi, settings, seed)
+    problem = Problem(rows, targets, np.arange(rows.shape[0]), coder.phi, seed, coder.decoder, n_columns)
+    if engine == "torch" or coder.decoder is None:
+        return start(engine, problem, settings, wanted)
     if engine == "numpy":
         return PlainReconstruction(rows, targets, coder.phi, coder.decoder, settings, n_columns, seed)
     from rdplearn.fused_reconstruction import FusedReconstruction  # here, because importing Numba takes seconds
@@ -116,7 +134,7 @@ def span_of(rows: Floats, coder: Coder) -> RowSpace:
 
 def enter(span: RowSpace, drawn: Coder) -> Coder:
     """Give the coordinates of all weights within the span."""
-    phi = Representation(span.enter(drawn.phi.weights), drawn.phi.bias)
+    phi = Representation(span.enter(drawn.phi.weights), drawn.phi.bias, drawn.phi.deeper)
     if drawn.decoder is None:
         return Coder(phi, None)
     return Coder(phi, Decoder(span.enter(drawn.decoder.weights), span.basis.T @ drawn.decoder.bias))
@@ -124,7 +142,7 @@ def enter(span: RowSpace, drawn: Coder) -> Coder:
 
 def leave(span: RowSpace, drawn: Coder, trained: Coder) -> Coder:
     """Give the weights in the table's own columns, from their start there and their trained coordinates."""
-    phi = Representation(span.leave(drawn.phi.weights, trained.phi.weights), trained.phi.bias)
+    phi = Representation(span.leave(drawn.phi.weights, trained.phi.weights), trained.phi.bias, trained.phi.deeper)
     if drawn.decoder is None or trained.decoder is None:
         return Coder(phi, None)
     weights = span.leave(drawn.decoder.weights, trained.decoder.weights)
@@ -145,7 +163,7 @@ def flops_of_step(rows: Rows, n_components: int, settings: TrainingSettings) -> 
 
 
 def choose_pair_engine(
-    engine: Literal["auto", "numba", "numpy"], rows: Rows, n_components: int, settings: TrainingSettings
+    engine: Literal["auto", "numba", "numpy", "torch"], rows: Rows, n_components: int, settings: TrainingSettings
 ) -> EngineName:
     """Take the plain formulas where they would finish before a compiler has even started."""
     if engine != "auto" or settings.reconstruction_weight == 0:

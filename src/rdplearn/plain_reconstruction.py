@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn import losses, random_stream
 from rdplearn.decoder import Decoder, choose_columns, sample_size
+from rdplearn.fit_folder import put_back
 from rdplearn.plain_steps import activate, draw_batches, weighted_losses
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
@@ -82,6 +85,15 @@ class PlainReconstruction:
             momenta *= np.float32(settings.momentum)
             momenta += factor * gradient
             parameter -= np.float32(settings.learning_rate) * momenta
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes while training, to go on from later."""
+        arrays = {f"parameter_{number}": parameter for number, parameter in enumerate(self.parameters)}
+        return arrays | {f"momentum_{number}": momenta for number, momenta in enumerate(self.momenta)}
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go back to a `state`."""
+        put_back(self.state(), state)
 
     def finish(self) -> None:
         """Leave everything as it is: plain momentum owes nothing."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn import losses, random_stream
+from rdplearn.fit_folder import put_back
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
 
@@ -64,6 +65,14 @@ class PlainSteps:
         gradient *= np.float32(factor)
         self.momenta += gradient
         self.parameters -= np.float32(settings.learning_rate) * self.momenta
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that changes while training, to go on from later."""
+        return {"parameters": self.parameters, "momenta": self.momenta}
+
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go back to a `state`."""
+        put_back(self.state(), state)
 
     def finish(self) -> None:
         """Leave what was learned in the representation."""

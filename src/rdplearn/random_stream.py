@@ -52,7 +52,7 @@ def words(key: UInts, n_words: int) -> UInts:
     return word
 
 
-def below(uniform: UInts, bound: int) -> npt.NDArray[np.int64]:
+def below(uniform: UInts, bound: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Turn uniform words into integers in `[0, bound)` by multiplying and shifting, without division."""
     return ((uniform.astype(np.uint64) * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
 

@@ -1,12 +1,15 @@
 r"""The representation :math:`\phi(x) = \max(z, 0.2 z)` with :math:`z = xW + b`: what is learned, and how.
 
 W starts from :math:`N(0, 2/D)`, drawn independently of the random mapping (were they equal, every loss would be zero
-and nothing would be learned), and b from zero.
+and nothing would be learned), and b from zero. With PyTorch φ may have hidden layers before this one, drawn likewise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -20,20 +23,49 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass
 class Representation:
-    """φ's parameters. weights : (n_columns, n_components); bias : (n_components,)."""
+    """φ's parameters. weights : (n_columns, n_components); bias : (n_components,).
+
+    deeper : weights and bias of further layers, each taking the output of the one before; the last has n_components
+    """
 
     weights: Floats
     bias: Floats
+    deeper: tuple[tuple[Floats, Floats], ...] = ()
+
+    @property
+    def layers(self) -> list[tuple[Floats, Floats]]:
+        """Weights and bias of every layer."""
+        return [(self.weights, self.bias), *self.deeper]
+
+    @property
+    def n_components(self) -> int:
+        """Numbers in φ(x)."""
+        return self.layers[-1][1].size
 
     def __call__(self, rows: Rows) -> Floats:
         """Take rows (n_rows, n_columns) to (n_rows, n_components)."""
-        return leaky(np.asarray(rows @ self.weights) + self.bias, REPRESENTATION_SLOPE)
+        return leaky(self.before_activation(rows), REPRESENTATION_SLOPE)
+
+    def before_activation(self, rows: Rows, product: Callable[[Rows, Floats], Floats] = operator.matmul) -> Floats:
+        """φ(x) before the last layer's rectifier. product : how rows are multiplied with weights."""
+        phi = np.asarray(product(rows, self.weights))
+        phi += self.bias
+        for weights, bias in self.deeper:
+            phi = product(leaky(phi, REPRESENTATION_SLOPE), weights)
+            phi += bias
+        return phi
 
 
-def draw_representation(n_columns: int, n_components: int, rng: np.random.Generator) -> Representation:
-    """Draw φ before training."""
-    weights = gaussian((n_columns, n_components), 2.0 / n_columns, rng)
-    return Representation(weights, np.zeros(n_components, dtype=np.float32))
+def draw_representation(
+    n_columns: int, n_components: int, rng: np.random.Generator, widths: tuple[int, ...] = ()
+) -> Representation:
+    """Draw φ before training. widths : of hidden layers, the first of which sees the columns."""
+    sizes = [n_columns, *widths, n_components]
+    layers = [
+        (gaussian((n_in, n_out), 2.0 / n_in, rng), np.zeros(n_out, dtype=np.float32))
+        for n_in, n_out in itertools.pairwise(sizes)
+    ]
+    return Representation(*layers[0], tuple(layers[1:]))
 
 
 @dataclass(frozen=True)
@@ -59,3 +91,4 @@ class Losses:
     distance: float
     novelty: float
     reconstruction: float = 0.0
+    auxiliary: dict[str, float] = field(default_factory=dict)

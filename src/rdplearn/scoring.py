@@ -15,17 +15,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
 from rdplearn.combination import Combination
-from rdplearn.losses import REPRESENTATION_SLOPE
+from rdplearn.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn.matrix import Matrix, row_blocks
 from rdplearn.member_views import SeenRows, View
+from rdplearn.problem import Phi
 from rdplearn.random_mapping import MAPPING_SLOPE, Mapping, Projection, Rows
 from rdplearn.representation import Representation
 from rdplearn.row_products import BLOCK, in_steady_blocks, row_products
@@ -37,7 +40,7 @@ Ints = npt.NDArray[np.int64]
 
 N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
-NUMBERS_WORTH_COMPILING = 3e8
+NUMBERS_WORTH_COMPILING = 2e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
 NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
 _rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
@@ -51,7 +54,7 @@ class Member:
     typical : median score of the rows that the member has drawn
     """
 
-    representation: Representation
+    representation: Phi
     mapping: Mapping
     references: Floats | None = None
     typical: float = 1.0
@@ -61,23 +64,30 @@ class Ensemble:
     """Members of one round side by side.
 
     weights : (n_columns, n_members * n_components); bias : (n_members * n_components,)
+    deeper : weights (n_members, n_in, n_out) and bias (n_members, n_out) of φ's further layers, if it has any; then
+        `weights` and `bias` are as wide as the first one
+    networks : φ of each member where it is a network of the user's own; `weights` and `bias` are empty then
     mappings : one projection for all members with its weights side by side likewise, or a mapping for each
     references : (n_members, n_references, n_components) or None
     typical : (n_members,), median score of the rows that each member has drawn
     """
 
     def __init__(self, n_members: int, example: Member) -> None:
-        n_columns, n_components = example.representation.weights.shape
-        self.n_members, self.n_components = n_members, n_components
-        self.weights = np.zeros((n_columns, n_members * n_components), dtype=np.float32)
-        self.bias = np.zeros(n_members * n_components, dtype=np.float32)
+        phi = example.representation
+        is_own = not isinstance(phi, Representation)
+        (weights, bias), *deeper = [(np.empty((0, 0)), np.empty(0))] if is_own else phi.layers
+        self.n_members, self.n_components = n_members, phi.n_components
+        self.weights = np.zeros((len(weights), n_members * bias.size), dtype=np.float32)
+        self.bias = np.zeros(n_members * bias.size, dtype=np.float32)
+        self.deeper = [tuple(np.zeros((n_members, *part.shape), np.float32) for part in layer) for layer in deeper]
+        self.networks: list[Phi] | None = [phi] * n_members if is_own else None
         self.typical = np.ones(n_members, dtype=np.float32)
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_members
         self.references: Floats | None = None
         if example.references is not None:
             self.references = np.zeros((n_members, *example.references.shape), dtype=np.float32)
         elif isinstance(example.mapping, Projection):
-            n_targets = example.mapping.weights.shape[1]
+            n_columns, n_targets = example.mapping.weights.shape
             self.mappings = Projection(
                 np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
@@ -87,9 +97,15 @@ class Ensemble:
 
     def put(self, number: int, member: Member) -> None:
         """Take in one member."""
+        if self.networks is not None:
+            self.networks[number] = member.representation
+        else:
+            (weights, bias), *deeper = member.representation.layers
+            here = slice(number * bias.size, (number + 1) * bias.size)
+            self.weights[:, here], self.bias[here] = weights, bias
+            for all_members, one_member in zip(self.deeper, deeper, strict=True):
+                all_members[0][number], all_members[1][number] = one_member
         here = slice(number * self.n_components, (number + 1) * self.n_components)
-        self.weights[:, here] = member.representation.weights
-        self.bias[here] = member.representation.bias
         self.typical[number] = member.typical
         if self.references is not None:
             self.references[number] = member.references
@@ -103,11 +119,17 @@ class Ensemble:
 
     def represent(self, rows: Rows, some: slice) -> Floats:
         """φ of some members: (n_rows, n_some, n_components)."""
-        here = self._numbers_of(some)
+        if self.networks is not None:
+            return np.stack([network(rows) for network in self.networks[some]], axis=1)
+        n_first = self.bias.size // self.n_members
+        here = slice(some.start * n_first, some.stop * n_first)
         phi = row_products(rows, self.weights[:, here])
         phi += self.bias[here]
         np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
-        return phi.reshape(rows.shape[0], -1, self.n_components)
+        phi = phi.reshape(rows.shape[0], -1, n_first)
+        if not self.deeper:
+            return phi
+        return np.stack([self._go_deeper(phi[:, place], some.start + place) for place in range(phi.shape[1])], axis=1)
 
     def targets(self, rows: Rows, some: slice) -> Floats:
         """η of some members: (n_rows, n_some, n_targets)."""
@@ -123,6 +145,8 @@ class Ensemble:
         if not isinstance(self.mappings, Projection) or n_numbers < NUMBERS_WORTH_COMPILING:
             return self.member_scores
         slope = SLOPES.get(self.mappings.activation)
+        if self.deeper or self.networks is not None:
+            return self.member_scores
         return self.member_scores if slope is None else partial(self.member_scores, target_slope=slope)
 
     def member_scores(self, rows: Rows, target_slope: float | None = None) -> Floats:
@@ -155,6 +179,12 @@ class Ensemble:
         bias, offset, centre = (constant[here].reshape(shape[:2]) for constant in constants)
         kernels.novelty_scores(projected, bias, targets, offset, centre, np.float32(target_slope), scores)
 
+    def _go_deeper(self, phi: Floats, number: int) -> Floats:
+        """Take the output of a member's first layer through the others: (n_rows, n_components)."""
+        for weights, bias in self.deeper:
+            phi = leaky(row_products(phi, weights[number]) + bias[number], REPRESENTATION_SLOPE)
+        return phi
+
     def _numbers_of(self, some: slice) -> slice:
         return slice(some.start * self.n_components, some.stop * self.n_components)
 
@@ -181,13 +211,46 @@ class Panel:
 
     def scorer(self, n_numbers: float, combination: Combination) -> Callable[[Rows], Floats]:
         """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
-        scorers = [ensemble.scorer(n_numbers) for ensemble in self.ensembles]
+        together = joined(self.ensembles)
+        score = together.scorer(n_numbers)
+        shape = (-1, len(self.ensembles), len(self.members))
 
         def score_block(rows: Rows) -> Floats:
-            rounds = zip(scorers, self.ensembles, strict=True)
-            return np.mean([combination.to_scale(score(rows), e.typical) for score, e in rounds], axis=0)
+            return combination.to_scale(score(rows), together.typical).reshape(shape).mean(axis=1)
 
         return score_block
+
+
+def joined(ensembles: list[Ensemble]) -> Ensemble:
+    """The members of several rounds side by side: one product serves all."""
+    if len(ensembles) == 1:
+        return ensembles[0]
+    every = copy(ensembles[0])
+    every.n_members = sum(ensemble.n_members for ensemble in ensembles)
+    every.weights = np.hstack([ensemble.weights for ensemble in ensembles])
+    every.bias = np.concatenate([ensemble.bias for ensemble in ensembles])
+    every.typical = np.concatenate([ensemble.typical for ensemble in ensembles])
+    layers = zip(*(ensemble.deeper for ensemble in ensembles), strict=True)
+    every.deeper = [tuple(np.concatenate(parts) for parts in zip(*layer, strict=True)) for layer in layers]
+    if every.networks is not None:
+        every.networks = [network for ensemble in ensembles for network in ensemble.networks or ()]
+    if every.references is not None:
+        every.references = np.concatenate([cast(Floats, ensemble.references) for ensemble in ensembles])
+    every.mappings = join_mappings([ensemble.mappings for ensemble in ensembles])
+    return every
+
+
+def join_mappings(mappings: list[Projection | list[Mapping]]) -> Projection | list[Mapping]:
+    """The mappings of several rounds side by side."""
+    projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
+    if not projections:
+        return [mapping for several in mappings for mapping in cast(list[Mapping], several)]
+    return Projection(
+        np.hstack([projection.weights for projection in projections]),
+        np.concatenate([projection.offset for projection in projections]),
+        np.concatenate([projection.centre for projection in projections]),
+        projections[0].activation,
+    )
 
 
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
@@ -239,6 +302,7 @@ def scaled_member_scores(
     n_numbers = n_rows * sum(ensemble.bias.size for panel in panels for ensemble in panel.ensembles)
     scorers = [panel.scorer(n_numbers, combination) for panel in panels]
 
+    @np.errstate(over="ignore")  # farther than numbers go is infinitely anomalous
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
         seen = SeenRows(matrix[stretch])

@@ -6,6 +6,7 @@ header asks for, so that they can be checked before they are read.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -130,7 +131,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
         "member_weights": ("F64", (detector.n_members,)),
     }
     for number, panel in enumerate(panels):
-        of_panel = _panel_layout(panel, stored, detector.n_components)
+        of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
     return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
@@ -140,7 +141,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     stored, panels, detector = _read(description)
     take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
-        _rebuild_panel(panel, stored, detector.n_components, _under(f"panel_{number}.", arrays))
+        _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
@@ -197,6 +198,11 @@ def _is_view(description: Any, n_columns: int) -> bool:
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
+def _layer_sizes(detector: RDPDetector) -> list[int]:
+    """Numbers that each layer of φ gives."""
+    return [*(detector.network or ()), detector.n_components]
+
+
 def _describe_panel(panel: Panel) -> StoredPanel:
     ensemble = panel.ensembles[-1]
     mapping = ensemble.mappings[0] if isinstance(ensemble.mappings, list) else ensemble.mappings
@@ -231,6 +237,9 @@ def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
 def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
     yield "weights", ensemble.weights
     yield "bias", ensemble.bias
+    for layer, (weights, bias) in enumerate(ensemble.deeper, start=1):
+        yield f"layer_{layer}.weights", weights
+        yield f"layer_{layer}.bias", bias
     yield "typical", ensemble.typical
     mappings = ensemble.mappings if isinstance(ensemble.mappings, list) else [ensemble.mappings]
     projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
@@ -242,7 +251,7 @@ def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
         yield "references", ensemble.references
 
 
-def _panel_layout(panel: StoredPanel, stored: StoredDetector, n_components: int) -> Layout:
+def _panel_layout(panel: StoredPanel, stored: StoredDetector, sizes: list[int]) -> Layout:
     wanted: Layout = {}
     for number, view in enumerate(panel.views):
         lengths = {"low": stored.n_columns, "width": stored.n_columns, "starts": stored.n_columns + 1}
@@ -252,25 +261,28 @@ def _panel_layout(panel: StoredPanel, stored: StoredDetector, n_components: int)
     n_seen, n_members = stored.n_columns * len(panel.views), len(panel.members)
     for number in range(stored.n_rounds):
         start = f"round_{number}"
-        wanted[f"{start}.weights"] = ("F32", (n_seen, n_members * n_components))
-        wanted[f"{start}.bias"] = ("F32", (n_members * n_components,))
+        wanted[f"{start}.weights"] = ("F32", (n_seen, n_members * sizes[0]))
+        wanted[f"{start}.bias"] = ("F32", (n_members * sizes[0],))
+        for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
+            wanted[f"{start}.layer_{layer}.weights"] = ("F32", (n_members, n_in, n_out))
+            wanted[f"{start}.layer_{layer}.bias"] = ("F32", (n_members, n_out))
         wanted[f"{start}.typical"] = ("F32", (n_members,))
         if panel.activation is not None:
             wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
             wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
             wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
         if stored.n_references:
-            wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, n_components))
+            wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, sizes[-1]))
     return wanted
 
 
-def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, n_components: int, arrays: Arrays) -> Panel:
+def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, sizes: list[int], arrays: Arrays) -> Panel:
     views = [
         _rebuild_view(view["kind"], stored.n_columns, _under(f"view_{number}.", arrays))
         for number, view in enumerate(panel.views)
     ]
     ensembles = [
-        _rebuild_ensemble(panel, n_components, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)
+        _rebuild_ensemble(panel, sizes, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)
     ]
     return Panel(np.array(panel.members), View(tuple(views)), ensembles)
 
@@ -331,21 +343,25 @@ def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
     return CurveView(starts, knots, arrays["heights"])
 
 
-def _rebuild_ensemble(panel: StoredPanel, n_components: int, arrays: Arrays) -> Ensemble:
-    members = [_rebuild_member(place, panel, n_components, arrays) for place in range(len(panel.members))]
+def _rebuild_ensemble(panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Ensemble:
+    members = [_rebuild_member(place, panel, sizes, arrays) for place in range(len(panel.members))]
     ensemble = Ensemble(len(members), members[0])
     for place, member in enumerate(members):
         ensemble.put(place, member)
     return ensemble
 
 
-def _rebuild_member(place: int, panel: StoredPanel, n_components: int, arrays: Arrays) -> Member:
-    here = slice(place * n_components, (place + 1) * n_components)
+def _rebuild_member(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Member:
+    here = slice(place * sizes[0], (place + 1) * sizes[0])
     mapping: RandomMapping = Identity()
     if panel.activation is not None:
         targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
         offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
         mapping = Projection(arrays["mapping_weights"][:, targets], offset, centre, cast(Any, panel.activation))
     references = arrays["references"][place] if "references" in arrays else None
-    representation = Representation(arrays["weights"][:, here], arrays["bias"][here])
+    deeper = [
+        (arrays[f"layer_{layer}.weights"][place], arrays[f"layer_{layer}.bias"][place])
+        for layer in range(1, len(sizes))
+    ]
+    representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
     return Member(representation, mapping, references, float(arrays["typical"][place]))

@@ -12,7 +12,8 @@ from rdplearn.errors import ModelFileError
 
 Estimator = TypeVar("Estimator")
 
-NOT_STORED = ("n_jobs", "verbose")  # how to run it is the business of the machine that it runs on
+# how to run it is the business of the machine that it runs on
+NOT_STORED = ("n_jobs", "verbose", "device", "compile", "callbacks")
 
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:
@@ -25,15 +26,30 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
             "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
             f"{mappings!r:.60}: pickle the estimator instead, or use one of the built-in mappings."
         )
+    _require_no_code(estimator)
     if not isinstance(plain["random_state"], int | None):
         del plain["random_state"]
     return plain
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def _require_no_code(estimator: Any) -> None:
+    if callable(getattr(estimator, "network", None)):
+        raise ValueError(
+            "A model with a 'network' function of your own cannot be stored: a model file holds no code. Pickle the "
+            "estimator instead, or fit with a list of widths."
+        )
+    for name in ("distance_loss", "auxiliary_losses"):
+        if getattr(estimator, name, None):
+            raise ValueError(
+                f"The {name!r} of {type(estimator).__name__} cannot be stored: a model file holds no code. What was "
+                f"learned does not need it any more: call set_params({name}=None) before you save."
+            )
 
 
 def with_parameters(

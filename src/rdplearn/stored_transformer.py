@@ -6,6 +6,7 @@ a header asks for, `rebuild` puts it together again.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -91,6 +92,8 @@ def describe(transformer: RDPTransformer) -> tuple[dict[str, Any], Arrays]:
         "weights": transformer.feature_map_.phi.weights,
         "bias": transformer.feature_map_.phi.bias,
     }
+    for layer, (weights, bias) in enumerate(transformer.feature_map_.phi.deeper, start=1):
+        arrays |= {f"layer_{layer}.weights": weights, f"layer_{layer}.bias": bias}
     if scaling is not None:
         arrays |= {"scaling.low": scaling.low, "scaling.width": scaling.width}
     if isinstance(chosen.view, CentredRows):
@@ -106,11 +109,14 @@ def layout(description: Any, n_arrays: int) -> Layout:
     """The types and shapes of the arrays that a transformer of this description has."""
     stored, transformer = _read(description)
     n_columns, n_components = stored.n_columns, stored.n_components
+    sizes = [*(transformer.network or ()), n_components]
     wanted: Layout = {
         "history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(_losses(transformer)))),
-        "weights": ("F32", (n_columns, n_components)),
-        "bias": ("F32", (n_components,)),
+        "weights": ("F32", (n_columns, sizes[0])),
+        "bias": ("F32", (sizes[0],)),
     }
+    for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
+        wanted |= {f"layer_{layer}.weights": ("F32", (n_in, n_out)), f"layer_{layer}.bias": ("F32", (n_out,))}
     if stored.rows in ("minmax", "centred"):
         wanted |= {f"scaling.{part}": ("F64", (n_columns,)) for part in ("low", "width")}
     if stored.rows == "centred":
@@ -137,7 +143,9 @@ def rebuild(description: Any, arrays: Arrays) -> RDPTransformer:
         start=stored.start,
     )
     transformer.n_components_ = stored.n_components
-    phi = Representation(arrays["weights"], arrays["bias"])
+    n_deeper = len(transformer.network or ())
+    deeper = [(arrays[f"layer_{layer}.weights"], arrays[f"layer_{layer}.bias"]) for layer in range(1, n_deeper + 1)]
+    phi = Representation(arrays["weights"], arrays["bias"], tuple(deeper))
     transformer.feature_map_ = FeatureMap(phi, stored.slope, stored.unit_features)
     transformer.decoder_ = None
     if transformer.reconstruction_weight > 0:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn.callbacks import Records
+from rdplearn.fit_folder import SavedTraining
 from rdplearn.plain_steps import PlainSteps
+from rdplearn.problem import Problem
 from rdplearn.random_mapping import Rows
-from rdplearn.representation import Losses, Representation, TrainingSettings
+from rdplearn.representation import Losses, TrainingSettings
+from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-EngineName = Literal["numba", "numpy"]
+EngineName = Literal["numba", "numpy", "torch"]
 
-ENGINES = ("auto", "numba", "numpy")
+ENGINES = ("auto", "numba", "numpy", "torch")
 # Compiling the kernels takes 6 to 15 seconds once on a machine. A job shorter than this is done before that.
 SECONDS_WORTH_COMPILING = 6.0
 STRETCHES = 20  # the losses of a long training are written down this many times or more ...
@@ -31,58 +35,76 @@ class Steps(Protocol):
 
     def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses: ...
     def finish(self) -> None: ...
+    def state(self) -> dict[str, npt.NDArray[Any]]: ...
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None: ...
 
 
 def train(
-    rows: Rows,
-    targets: Floats,
-    kept: Ints,
-    representation: Representation,
+    problem: Problem,
     settings: TrainingSettings,
-    seed: int,
     engine: EngineName,
-    after_stretch: Callable[[int], None],
-) -> list[dict[str, float]]:
-    """Train `representation` in place and return its losses, one record a stretch of steps.
+    after_stretch: Callable[[Records], bool | None],
+    record_every: int | None = None,
+) -> Records:
+    """Train `problem.phi` in place and return its losses, one record a stretch of steps.
 
-    rows : (n_rows, n_columns); targets : (n_rows, n_targets); kept : indices of the rows that may be drawn
-    after_stretch : called with the number of steps just taken; may raise to end the training
+    after_stretch : called with the records so far; ends the training if it returns True, and may raise to end the work
+    record_every : most steps from one record to the next; by default there are `STRETCHES` records or more
     """
-    steps = start(engine, rows, targets, representation, settings, seed)
-    stretch = stretch_length(rows, representation, settings)
-    return [
-        {"step": step, "distance_loss": losses.distance, "novelty_loss": losses.novelty}
-        for step, losses in run_stretches(steps, kept, settings.n_steps, stretch, after_stretch)
-    ]
+    steps = start(engine, problem, settings)
+    stretch = stretch_length(problem.rows, problem.phi.n_components, settings, record_every)
+    return run_stretches(steps, problem.kept, settings.n_steps, stretch, ("distance", "novelty"), after_stretch)
 
 
 def run_stretches(
-    steps: Steps, kept: Ints, n_steps: int, stretch: int, after_stretch: Callable[[int], None]
-) -> list[tuple[int, Losses]]:
-    """Take all steps, a stretch at a time, and return the losses after each, with the steps taken by then."""
-    taken = []
-    for first_step in range(0, n_steps, stretch):
+    steps: Steps,
+    kept: Ints,
+    n_steps: int,
+    stretch: int,
+    losses: tuple[str, ...],
+    after_stretch: Callable[[Records], bool | None],
+    saved: SavedTraining | None = None,
+) -> Records:
+    """Take all steps, a stretch at a time, and return the named losses after each, with the steps taken by then.
+
+    saved : where to go on from, and to save to
+    """
+    records: Records = []
+    if saved is not None and (found := saved.load()) is not None:
+        records = found.records
+        steps.restore(found.arrays)
+    while not records or records[-1]["step"] < n_steps:
+        first_step = int(records[-1]["step"]) if records else 0
         n_now = min(stretch, n_steps - first_step)
-        taken.append((first_step + n_now, steps.run(kept, first_step, n_now)))
-        after_stretch(n_now)
+        records.append(record_of(first_step + n_now, steps.run(kept, first_step, n_now), losses))
+        if after_stretch(records):
+            break
+        if saved is not None and records[-1]["step"] < n_steps:
+            saved.save_if_due(records, steps.state)
     steps.finish()
-    return taken
+    return records
+
+
+def record_of(step: int, losses: Losses, names: tuple[str, ...]) -> dict[str, float]:
+    """The losses after so many steps, under the names that `history_` has for them."""
+    built_in = {f"{name}_loss": getattr(losses, name) for name in names}
+    return {"step": step, **built_in, **{f"{name}_loss": value for name, value in losses.auxiliary.items()}}
 
 
 def start(
-    engine: EngineName,
-    rows: Rows,
-    targets: Floats,
-    representation: Representation,
-    settings: TrainingSettings,
-    seed: int,
+    engine: EngineName, problem: Problem, settings: TrainingSettings, wanted: TorchSettings = NOTHING_WANTED
 ) -> Steps:
-    """Set an engine to work."""
+    """Set an engine to work on one member. wanted : of PyTorch."""
+    if engine == "torch":
+        from rdplearn.stacked_steps import OneMember  # here, because importing PyTorch takes seconds
+
+        return OneMember(problem, settings, wanted)
+    member = (problem.rows, problem.targets, problem.phi, settings, problem.seed)
     if engine == "numpy":
-        return PlainSteps(rows, targets, representation, settings, seed)
+        return PlainSteps(*member)
     from rdplearn.fused_steps import FusedSteps  # here, because importing Numba takes longer than a small job
 
-    return FusedSteps(rows, targets, representation, settings, seed)
+    return FusedSteps(*member)
 
 
 def flops_per_step(n_values_a_row: float, n_components: int, batch_size: int) -> float:
@@ -95,15 +117,16 @@ def values_a_row(rows: Rows) -> float:
     return rows.nnz / max(1, rows.shape[0]) if sp.issparse(rows) else rows.shape[1]
 
 
-def stretch_length(rows: Rows, representation: Representation, settings: TrainingSettings) -> int:
+def stretch_length(rows: Rows, n_components: int, settings: TrainingSettings, record_every: int | None = None) -> int:
     """How many steps to take between two returns to Python."""
-    flops = flops_per_step(values_a_row(rows), representation.bias.size, settings.batch_size)
-    return steps_at_a_time(flops, settings.n_steps)
+    flops = flops_per_step(values_a_row(rows), n_components, settings.batch_size)
+    return steps_at_a_time(flops, settings.n_steps, record_every)
 
 
-def steps_at_a_time(flops: float, n_steps: int) -> int:
+def steps_at_a_time(flops: float, n_steps: int, record_every: int | None = None) -> int:
     """How many of `n_steps` steps of so many operations to take between two returns to Python."""
-    return max(1, min(max(SHORTEST_STRETCH, -(-n_steps // STRETCHES)), int(FLOPS_PER_STRETCH / flops)))
+    most = max(SHORTEST_STRETCH, -(-n_steps // STRETCHES)) if record_every is None else record_every
+    return max(1, min(most, int(FLOPS_PER_STRETCH / flops)))
 
 
 @dataclass(frozen=True)
@@ -121,7 +144,7 @@ def filling_of(rows: Rows) -> Filling:
 
 
 def choose_engine(
-    engine: Literal["auto", "numba", "numpy"],
+    engine: Literal["auto", "numba", "numpy", "torch"],
     n_all_steps: int,
     filling: Filling,
     n_components: int,

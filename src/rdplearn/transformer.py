@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,14 +16,18 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from rdplearn.callbacks import Records, check_callbacks, wants_to_stop
 from rdplearn.decoder import Decoder
+from rdplearn.drawn_phi import draw_phi
 from rdplearn.errors import RDPWarning
 from rdplearn.feature_map import FeatureMap, map_rows
+from rdplearn.fit_folder import FitFolder, SavedTraining, open_fit_folder
 from rdplearn.formulation import Formulation, choose_formulation
-from rdplearn.gram_training import GramSettings, train_on_all_pairs
+from rdplearn.gram_training import GramSettings, GramSteps, PlainGramSteps, train_on_all_pairs
 from rdplearn.matrix import Matrix, read_matrix
 from rdplearn.pair_training import choose_pair_engine, train_on_pairs
 from rdplearn.partitioned import for_partitions
+from rdplearn.problem import Phi
 from rdplearn.progress import Watch
 from rdplearn.random_kernel import Kernel, kernel_of, limit_kernel
 from rdplearn.random_mapping import (
@@ -36,6 +41,7 @@ from rdplearn.random_mapping import (
 from rdplearn.representation import Representation, TrainingSettings
 from rdplearn.row_space import row_space
 from rdplearn.threads import one_blas_thread
+from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
 from rdplearn.training import ENGINES
 from rdplearn.unit_rows import CentredRows
 from rdplearn.views import MinMaxView, UnchangedView
@@ -115,9 +121,27 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         With ``pairs="one"``: the gradient of all parameters together is clipped to this norm. By default it is not.
     dropout : float in [0, 1), default=0.0
         With ``pairs="one"``: share of φ's outputs set to zero while training.
-    engine : {"auto", "numba", "numpy"}, default="auto"
-        With ``pairs="one"``: compiled kernels or plain NumPy, with the same result up to rounding; by default whichever
-        is done first. ``pairs="all"`` is done in seconds and has no need of a compiler.
+    engine : {"auto", "numba", "numpy", "torch"}, default="auto"
+        With ``pairs="one"``: compiled kernels, plain NumPy or PyTorch, with the same result up to rounding; by default
+        whichever of the first two is done first, or PyTorch where one of the next five parameters needs it.
+        ``pairs="all"`` is done in seconds and has no need of a compiler: it runs on NumPy or PyTorch.
+    network : list of int or callable, default=None
+        φ with hidden leaky layers of these widths, or a function of (n_columns, n_components) that makes an
+        ``nn.Module``; by default φ has one layer. See `docs/torch.md`.
+    distance_loss : callable, default=None
+        Takes predicted and wanted inner products to a loss; by default the squared error.
+    auxiliary_losses : dict of name: (callable, weight), default=None
+        Further losses, each a function of (rows, representation, targets, partner), tensors of one batch. With
+        ``pairs="all"`` the targets are the wanted inner products of the batch, (n_rows, n_rows).
+    device : {"auto", "cpu", "cuda", "mps"}, default="auto"
+        Where PyTorch computes.
+    compile : bool, default=False
+        Let ``torch.compile`` speed up the steps; where that fails, training goes on without it.
+    callbacks : list, default=None
+        Functions of the records so far, which end the training by returning True, such as `rdplearn.StopOnPlateau`;
+        and a `rdplearn.Checkpoint`, from which an interrupted fit goes on.
+    record_every : int, default=None
+        Write the losses to `history_` at least every so many steps; by default 20 times or more.
     n_jobs : int, default=None
         Threads of `transform`, as in scikit-learn; the result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -176,6 +200,9 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "max_grad_norm": [Interval(Real, 0, None, closed="neither"), None],
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "engine": [StrOptions(set(ENGINES))],
+        **TORCH_CONSTRAINTS,
+        "callbacks": [list, tuple, None],
+        "record_every": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -199,7 +226,14 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         momentum: float = 0.9,
         max_grad_norm: float | None = None,
         dropout: float = 0.0,
-        engine: Literal["auto", "numba", "numpy"] = "auto",
+        engine: Literal["auto", "numba", "numpy", "torch"] = "auto",
+        network: Any = None,
+        distance_loss: Callable[..., Any] | None = None,
+        auxiliary_losses: dict[str, tuple[Callable[..., Any], float]] | None = None,
+        device: Device = "auto",
+        compile: bool = False,
+        callbacks: list[Any] | None = None,
+        record_every: int | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
@@ -220,6 +254,13 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.max_grad_norm = max_grad_norm
         self.dropout = dropout
         self.engine = engine
+        self.network = network
+        self.distance_loss = distance_loss
+        self.auxiliary_losses = auxiliary_losses
+        self.device = device
+        self.compile = compile
+        self.callbacks = callbacks
+        self.record_every = record_every
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -253,7 +294,9 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._check_parameters()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
-        rng = np.random.default_rng(int(check_random_state(self.random_state).randint(2**31 - 1)))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        folder = open_fit_folder(self, self.callbacks, matrix, seed)
+        rng = np.random.default_rng(seed if folder is None else folder.seed)
         self.formulation_ = choose_formulation(
             matrix,
             pairs=self.pairs,
@@ -267,8 +310,13 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._check_size(matrix)
         learn = self._learn_from_all_pairs if self.pairs == "all" else self._learn_from_one_partner
         with Watch(1, 1, self.n_steps, visible=bool(self.verbose)) as watch, one_blas_thread():
-            phi, self.decoder_, self.history_ = learn(matrix, rng, lambda n: watch.advance(0, n))
-        self.feature_map_ = FeatureMap(phi, self.formulation_.slope, self.formulation_.unit_features)
+            training = Training(self, watch, folder)
+            with training.threads():
+                phi, self.decoder_, self.history_ = learn(matrix, rng, training)
+        slope = self.formulation_.slope if isinstance(phi, Representation) else 1.0
+        self.feature_map_ = FeatureMap(phi, slope, self.formulation_.unit_features)
+        if folder is not None:
+            folder.remove()
         return self
 
     @for_partitions
@@ -309,25 +357,44 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
     def _learn_from_all_pairs(
-        self, matrix: Matrix, rng: np.random.Generator, after_steps: Callable[[int], None]
-    ) -> tuple[Representation, None, list[dict[str, float]]]:
+        self, matrix: Matrix, rng: np.random.Generator, training: Training
+    ) -> tuple[Phi, None, Records]:
         chosen = self.formulation_
         settings = GramSettings(
             self.n_steps, self.batch_size, self.learning_rate, self.momentum, chosen.slope, chosen.unit_in_loss
         )
         take_rows, rows = prepared(matrix, chosen)
         kernel = self._draw_kernel(matrix, rng)
-        weights = gaussian((matrix.shape[1], chosen.n_components), chosen.start**2 / chosen.n_components, rng)
-        phi = Representation(weights, np.zeros(chosen.n_components, dtype=np.float32))
-        if rows is None or not self._rotation_pays(rows):
-            records = train_on_all_pairs(take_rows, matrix.shape[0], kernel, phi, settings, rng, after_steps)
-            return phi, None, records
-        span = row_space(rows)
-        inner = Representation(span.enter(weights), phi.bias)
+        phi = self._draw_small_phi(take_rows(np.arange(2)), rng, training)
+        span = row_space(rows) if rows is not None and self._rotation_pays(rows, training) else None
+        inner = phi if span is None else Representation(span.enter(phi.weights), phi.bias, phi.deeper)
         records = train_on_all_pairs(
-            lambda batch: span.rows[batch], matrix.shape[0], kernel, inner, settings, rng, after_steps
+            training.gram_steps(inner, settings),
+            take_rows if span is None else lambda batch: span.rows[batch],
+            matrix.shape[0],
+            kernel,
+            settings,
+            rng,
+            training.report,
+            record_every=self.record_every,
+            saved=training.saved,
         )
-        return Representation(span.leave(weights, inner.weights), inner.bias), None, records
+        if span is None:
+            return phi, None, records
+        return Representation(span.leave(phi.weights, inner.weights), inner.bias, inner.deeper), None, records
+
+    def _draw_small_phi(self, some_rows: Rows, rng: np.random.Generator, training: Training) -> Phi:
+        """Draw φ with a last layer that starts small: directions that nothing asks for stay small."""
+        chosen = self.formulation_
+        variance = chosen.start**2 / chosen.n_components
+        if training.wanted.widths == ():
+            weights = gaussian((some_rows.shape[1], chosen.n_components), variance, rng)
+            return Representation(weights, np.zeros(chosen.n_components, dtype=np.float32))
+        phi = draw_phi(some_rows, chosen.n_components, training.wanted, rng)
+        if isinstance(phi, Representation):
+            last = phi.layers[-1][0]
+            last[:] = gaussian(last.shape, variance, rng)
+        return phi
 
     def _draw_kernel(self, matrix: Matrix, rng: np.random.Generator) -> Kernel:
         """The inner products to be predicted, as a function of the prepared rows of a batch."""
@@ -347,17 +414,17 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         mapping = self.formulation_.mapping
         return mapping == "identity" or (isinstance(mapping, str) and self.n_targets is None)
 
-    def _rotation_pays(self, rows: Rows) -> bool:
+    def _rotation_pays(self, rows: Rows, training: Training) -> bool:
         """Whether the span of the rows is so much smaller than the table is wide that finding it saves work."""
-        if sp.issparse(rows) or not self._has_limit():
+        if sp.issparse(rows) or not self._has_limit() or training.wanted.sees_columns:
             return False
         n_rows, n_columns = rows.shape
         saved = 4.0 * self.n_steps * self.batch_size * self.n_components_ * (n_columns - n_rows)
         return bool(saved > 20.0 * n_rows**2 * n_columns)
 
     def _learn_from_one_partner(
-        self, matrix: Matrix, rng: np.random.Generator, after_stretch: Callable[[int], None]
-    ) -> tuple[Representation, Decoder | None, list[dict[str, float]]]:
+        self, matrix: Matrix, rng: np.random.Generator, training: Training
+    ) -> tuple[Phi, Decoder | None, Records]:
         chosen, settings = self.formulation_, self._pair_settings()
         if matrix.shape[0] > TRAINING_ROWS:
             matrix = matrix[np.sort(rng.choice(matrix.shape[0], TRAINING_ROWS, replace=False))]
@@ -365,8 +432,18 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_targets = self.n_targets or chosen.n_components
         all_rows = np.arange(rows.shape[0])
         targets = draw_mapping(chosen.mapping, rows, all_rows, n_targets, rng, chosen.bandwidth)(rows)
-        engine = choose_pair_engine(self.engine, rows, chosen.n_components, settings)
-        coder, records = train_on_pairs(rows, targets, chosen.n_components, settings, engine, rng, after_stretch)
+        coder, records = train_on_pairs(
+            rows,
+            targets,
+            chosen.n_components,
+            settings,
+            choose_pair_engine(training.engine, rows, chosen.n_components, settings),
+            rng,
+            training.report,
+            wanted=training.wanted,
+            record_every=self.record_every,
+            saved=training.saved,
+        )
         return coder.phi, coder.decoder, records
 
     def _pair_settings(self) -> TrainingSettings:
@@ -385,6 +462,8 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         self._validate_params()
+        check_callbacks(self.callbacks, "RDPTransformer")
+        torch_settings(self)
         if self.distance_weight == 0 and self.reconstruction_weight == 0:
             raise ValueError(
                 "At least one of 'distance_weight' and 'reconstruction_weight' of RDPTransformer must be positive. Got "
@@ -434,6 +513,40 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 RDPWarning,
                 stacklevel=3,
             )
+
+
+class Training:
+    """How a transformer is trained, apart from what it learns: engine, progress, callbacks, checkpoint."""
+
+    def __init__(self, transformer: RDPTransformer, watch: Watch, folder: FitFolder | None) -> None:
+        self.wanted = torch_settings(transformer)
+        self.engine = engine_for("RDPTransformer", transformer.engine, self.wanted)
+        self.n_jobs, self.distance_weight = transformer.n_jobs, transformer.distance_weight
+        self.watch, self.n_reported, self.callbacks = watch, 0, transformer.callbacks or ()
+        self.saved = None if folder is None else SavedTraining(folder, "training")
+
+    def report(self, records: Records) -> bool:
+        """Tell progress and callbacks what was done; returns whether training should end."""
+        n_steps = int(records[-1]["step"])
+        self.watch.advance(0, n_steps - self.n_reported)
+        self.n_reported = n_steps
+        return wants_to_stop(self.callbacks, records)
+
+    def threads(self) -> AbstractContextManager[None]:
+        """Hold PyTorch, if it is used, to the threads asked for."""
+        if self.engine != "torch":
+            return nullcontext()
+        from rdplearn.torch_device import torch_threads  # here, because importing PyTorch takes seconds
+
+        return torch_threads(self.n_jobs)
+
+    def gram_steps(self, phi: Phi, settings: GramSettings) -> GramSteps:
+        """Set an engine to work on all pairs."""
+        if self.engine != "torch":
+            return PlainGramSteps(phi, settings)
+        from rdplearn.torch_gram import TorchGramSteps
+
+        return TorchGramSteps(phi, settings, self.wanted, self.distance_weight)
 
 
 def prepared(matrix: Matrix, chosen: Formulation) -> tuple[Callable[[Ints], Rows], Rows | None]:

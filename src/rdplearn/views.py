@@ -21,6 +21,7 @@ Doubles = npt.NDArray[np.float64]
 
 # A new row may lie far outside the fitted range. Beyond a million ranges it only matters that it is finite.
 FARTHEST = 1e6
+LARGEST_UNCHANGED = 3e18  # of columns taken as they are: its square is still a number in single precision
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class UnchangedView:
         """Convert a block of rows."""
         if sp.issparse(block):
             return sp.csr_array(block, dtype=np.float32)
-        return np.ascontiguousarray(np.clip(block, -3e18, 3e18), dtype=np.float32)
+        return np.ascontiguousarray(np.clip(block, -LARGEST_UNCHANGED, LARGEST_UNCHANGED), dtype=np.float32)
 
     def undo(self, rows: npt.NDArray[Any]) -> Doubles:
         """Give dense rows in double precision, as `MinMaxView` does."""

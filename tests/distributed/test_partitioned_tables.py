@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, TableEncoder, TableModel
+from rdplearn import Checkpoint, RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, TableEncoder, TableModel
 from rdplearn.errors import TableError
 from tests.distributed.conftest import SMALL
 
@@ -47,6 +47,19 @@ def test_fit_and_results_are_those_of_one_machine(client, numbers, cuts, estimat
         assert np.array_equal(there.labels_.compute(), here.labels_)
 
 
+def test_pytorch_trains_on_the_cluster_as_well(client, numbers):
+    pytest.importorskip("torch", reason="the torch engine needs PyTorch")
+    detector = RDPDetector(engine="torch", network=[8], **SMALL)
+    here, there = clone(detector).fit(numbers), clone(detector).fit(in_parts(numbers, [300]))
+    np.testing.assert_allclose(there.score_samples(numbers), here.score_samples(numbers), rtol=1e-3)
+
+
+@pytest.mark.parametrize("estimator", [RDPDetector, RDPTransformer])
+def test_a_checkpoint_is_for_one_machine(client, numbers, estimator, tmp_path):
+    with pytest.raises(ValueError, match="hold a Checkpoint, which is for tables in memory"):
+        estimator(callbacks=[Checkpoint(tmp_path / "fit")]).fit(in_parts(numbers, [300]))
+
+
 @pytest.mark.parametrize("options", [{"false_alarm_rate": 0.05}, {"contamination": 0.1}, {"max_samples": 0.3}], ids=str)
 def test_thresholds_and_losses_are_those_of_one_machine(client, numbers, options):
     detector = RDPDetector.paper(**{**SMALL, **options})
@@ -66,6 +79,8 @@ def test_arrays_work_as_frames_do(client, numbers, is_sparse):
     assert scores.chunks == ((350, 350, 200),)
     assert np.array_equal(scores.compute(), here.score_samples(rows))
     assert there.member_scores(array).compute().shape == (900, 3)
+    contributions = [detector.explain(rows[:50]).contributions for detector in (here, there)]
+    assert abs(contributions[0] - contributions[1]).max() == 0
 
 
 def test_rows_are_drawn_alike_whatever_the_sizes_of_partitions(client, numbers):

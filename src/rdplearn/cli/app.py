@@ -12,6 +12,7 @@ from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
 from rdplearn.cli.embed import embed
 from rdplearn.cli.explain import explain
+from rdplearn.cli.export import export
 from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
 from rdplearn.cli.report import report
@@ -58,7 +59,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, explain, report, embed, cluster, inspect, demo):
+for function in (detect, fit, score, explain, report, embed, cluster, inspect, export, demo):
     app.command()(command(function))
 
 

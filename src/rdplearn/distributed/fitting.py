@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn.boosting import BoostedMember, BoostingSettings
+from rdplearn.callbacks import find_checkpoint
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.distributed.cluster import Tasks
@@ -38,11 +39,13 @@ MOST_ROWS_OF_FEATURES = 100_000  # of larger tables, features and groups are lea
 def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) -> RDPDetector:
     """Do what `RDPDetector.fit` does, each step where the rows are."""
     detector._check_parameters()
+    refuse_checkpoint(detector)
     table = PartitionedMatrix(collection, tasks)
     table.introduce(detector, min_rows=2)
     if table.is_constant:
         detector._warn_of_constant(table.n_columns)
-    sampling, seed = detector._plan_sampling(table.n_rows)
+    seed = detector._draw_seed()
+    sampling = detector._plan_sampling(table.n_rows, seed)
     plans = plan_members(detector._plan_parts(), sampling, seed)
     judged = detector._rows_to_judge(sampling, seed)
     purposes = {str(plan.number): plan.rows for plan in plans}
@@ -76,6 +79,7 @@ def fit_features(
 ) -> RDPTransformer | RDPClusterer:
     """Fit a transformer or clusterer on one worker, on all rows or a uniform sample of them."""
     estimator._validate_params()
+    refuse_checkpoint(estimator)
     table = PartitionedMatrix(collection, tasks)
     table.introduce(estimator, min_rows=2)
     rows = sample_of(table.n_rows, estimator.random_state)
@@ -87,6 +91,15 @@ def fit_features(
         if name not in known:
             setattr(estimator, name, value)
     return estimator
+
+
+def refuse_checkpoint(estimator: Any) -> None:
+    """A checkpoint is for one machine: on a cluster, what a lost worker had done is done again by another."""
+    if find_checkpoint(getattr(estimator, "callbacks", None)) is not None:
+        raise ValueError(
+            f"The 'callbacks' of {type(estimator).__name__} hold a Checkpoint, which is for tables in memory and not "
+            "for partitions on a cluster. Leave it out."
+        )
 
 
 def sample_of(n_rows: int, random_state: Any) -> Ints:

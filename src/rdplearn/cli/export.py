@@ -1,0 +1,40 @@
+"""`rdplearn export`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.options import ModelPath
+
+
+def export(
+    model_path: ModelPath,
+    talk: TalkOptions,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The ONNX file to write.")],
+) -> None:
+    """Write a model as an ONNX file, which runs without Python.
+
+    Its input "rows" takes the numbers that the columns become, in the order that inspect shows; texts, dates and
+    missing values have to be made into numbers first.
+
+    \b
+    Examples:
+      rdplearn export model.safetensors -o model.onnx
+    """
+    from rdplearn.onnx_export import export_onnx
+    from rdplearn.onnx_graph import OPSET
+    from rdplearn.storage import load
+    from rdplearn.table_model import TableModel
+
+    model = load(model_path)
+    export_onnx(model, output)
+    estimator = model.estimator if isinstance(model, TableModel) else model
+    facts = {"model": model_path, "onnx": output, "opset": OPSET, "n_features": int(estimator.n_features_in_)}
+    if talk.as_json:
+        typer.echo(json.dumps(facts))
+    else:
+        typer.echo(f"ONNX (opset {OPSET}), {facts['n_features']:,} numbers per row: {output}")
