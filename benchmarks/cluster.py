@@ -122,7 +122,15 @@ def fitting(n_turns: int = 3) -> list[dict[str, object]]:
             job()
         seconds = best_times(jobs, n_turns=n_turns, clock=time.perf_counter)
     times = seconds["1"] / seconds["2"]
-    return [{"members": 30, "compared": "two workers against one", "times": times, "wanted at least": 1.6}]
+    return [
+        {
+            "members": 30,
+            "compared": "two workers against one",
+            "times": times,
+            "wanted at least": 1.6,
+            "seconds a member, one worker": seconds["1"] / 30,
+        }
+    ]
 
 
 def memory() -> list[dict[str, object]]:

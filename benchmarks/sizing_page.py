@@ -34,10 +34,10 @@ keep it out of sight."""
 NOT_MEASURED = "Start and cost have not been measured on this machine yet: `python -m benchmarks dask` does it."
 MEMORY = """## Memory
 
-A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever the size of
-a part and of the table. The scheduler holds some kilobytes for each task: a hundred thousand parts take it a gigabyte, so
-parts should grow with the table. A fit reads every part once (Parquet) or three times (Dask collections: count, look,
-draw) and keeps the drawn rows: thousands for each member and 100,000 for the threshold."""
+A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever the size
+of a part and of the table. The scheduler holds some kilobytes for each task: a hundred thousand parts take it a
+gigabyte, so parts should grow with the table. A fit reads every part once (Parquet) or three times (Dask collections:
+count, look, draw) and keeps the drawn rows: thousands for each member and 100,000 for the threshold."""
 
 
 def write() -> Path:
@@ -57,6 +57,7 @@ def points_and_forecast(result: dict[str, Any]) -> list[str]:
         f"{predicted(start, per_row, point['rows'], point['workers']):.3g} |"
         for point in points
     )
+    titles = "".join(f" {n:,} worker(s) |" for n in WORKERS)
     forecast = "\n".join(
         f"| {rows:.0e} |" + "".join(f" {in_words(predicted(start, per_row, rows, n))} |" for n in WORKERS)
         for rows in ROWS
@@ -67,11 +68,7 @@ def points_and_forecast(result: dict[str, Any]) -> list[str]:
         f"| rows | workers | measured, s | model, s |\n|---|---|---|---|\n{checked}",
         machine_line(result),
         "## What to expect",
-        "| rows |"
-        + "".join(f" {n:,} worker(s) |" for n in WORKERS)
-        + "\n|---|"
-        + "---|" * len(WORKERS)
-        + f"\n{forecast}",
+        f"| rows |{titles}\n|---|{'---|' * len(WORKERS)}\n{forecast}",
     ]
 
 
