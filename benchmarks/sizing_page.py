@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,53 +18,58 @@ ROWS_A_PART = 10**7
 SECONDS_A_TASK = 1e-3  # of the scheduler, which hands tasks out one after the other
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
+TITLE = """# How long, on how many workers
 
-def write() -> Path | None:
-    """Fit the model of time to the measured points, and put both on a page."""
+Written by `python -m benchmarks page` from `benchmarks/results/dask_sizing.json`; how to use a cluster is in
+[distributed.md](distributed.md)."""
+MODEL = """## The model
+
+Scoring rows is independent work, a task for each part of the dataset:
+
+    seconds = start + rows * cost / workers + tasks * 0.001
+
+The cost of a row is proportional to members x numbers x columns beyond some ten columns: four members cost a seventh of
+thirty. The last term is the scheduler, which needs about a millisecond for each task: parts of ten million rows or more
+keep it out of sight."""
+NOT_MEASURED = "Start and cost have not been measured on this machine yet: `python -m benchmarks dask` does it."
+MEMORY = """## Memory
+
+A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever the size
+of a part and of the table. The scheduler holds some kilobytes for each task: a hundred thousand parts take it a
+gigabyte, so parts should grow with the table. A fit reads every part once (Parquet) or three times (Dask collections:
+count, look, draw) and keeps the drawn rows: thousands for each member and 100,000 for the threshold."""
+
+
+def write() -> Path:
+    """Put the model of time on a page, with the points that it was fitted to once they have been measured."""
     path = RESULTS / "dask_sizing.json"
-    if not path.exists():
-        return None
-    result = json.loads(path.read_text())
+    measured = points_and_forecast(json.loads(path.read_text())) if path.exists() else [NOT_MEASURED]
+    PAGE.write_text("\n\n".join([TITLE, MODEL, *measured, MEMORY]) + "\n")
+    return PAGE
+
+
+def points_and_forecast(result: dict[str, Any]) -> list[str]:
+    """The measured points beside what the model says of them, and what it says of much larger tables."""
     points = result["rows"]
     start, per_row = fit_points(points)
-    lines = [
-        "# How long, on how many workers",
-        "Written by `python -m benchmarks page` from `benchmarks/results/dask_sizing.json`; how to use a cluster is in "
-        "[distributed.md](distributed.md).",
-        "## The model",
-        "Scoring rows is independent work, a task for each part of the dataset:",
-        "    seconds = start + rows * cost / workers + tasks * 0.001",
+    checked = "\n".join(
+        f"| {point['rows']:,} | {point['workers']} | {point['seconds']:.3g} | "
+        f"{predicted(start, per_row, point['rows'], point['workers']):.3g} |"
+        for point in points
+    )
+    titles = "".join(f" {n:,} worker(s) |" for n in WORKERS)
+    forecast = "\n".join(
+        f"| {rows:.0e} |" + "".join(f" {in_words(predicted(start, per_row, rows, n))} |" for n in WORKERS)
+        for rows in ROWS
+    )
+    return [
         f"Fitted to the points below: start {start:.2g} s, cost {per_row * 1e6:.3g} microseconds for a row of "
-        f"{points[0]['columns']} columns and 30 members of 50 numbers each, one thread to a worker. The cost of a row "
-        "is proportional to members x numbers x columns beyond some ten columns; four members cost a seventh of it. "
-        "The last term is the scheduler, which needs about a millisecond for each task: parts of ten million rows or "
-        "more keep it out of sight.",
-        "| rows | workers | measured, s | model, s |\n|---|---|---|---|\n"
-        + "\n".join(
-            f"| {point['rows']:,} | {point['workers']} | {point['seconds']:.3g} | "
-            f"{predicted(start, per_row, point['rows'], point['workers']):.3g} |"
-            for point in points
-        ),
+        f"{points[0]['columns']} columns and 30 members of 50 numbers each, one thread to a worker.",
+        f"| rows | workers | measured, s | model, s |\n|---|---|---|---|\n{checked}",
         machine_line(result),
         "## What to expect",
-        "| rows |"
-        + "".join(f" {n:,} worker(s) |" for n in WORKERS)
-        + "\n|---|"
-        + "---|" * len(WORKERS)
-        + "\n"
-        + "\n".join(
-            f"| {rows:.0e} |" + "".join(f" {in_words(predicted(start, per_row, rows, n))} |" for n in WORKERS)
-            for rows in ROWS
-        ),
-        "## Memory",
-        "A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever "
-        "the size of a part and of the table. The scheduler holds some kilobytes for each task: a hundred thousand "
-        "parts take it a gigabyte, so parts should grow with the table. A fit reads every part once (Parquet) or three "
-        "times (Dask collections: count, look, draw) and keeps the drawn rows: 10,000 for each member and 100,000 for "
-        "the threshold.",
+        f"| rows |{titles}\n|---|{'---|' * len(WORKERS)}\n{forecast}",
     ]
-    PAGE.write_text("\n\n".join(lines) + "\n")
-    return PAGE
 
 
 def fit_points(points: list[dict[str, float]]) -> tuple[float, float]:
