@@ -62,6 +62,13 @@ def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[Problem]:
     return made
 
 
+def train_alone(problem: Problem, how: TrainingSettings) -> None:
+    """Train a member by the plain formulas."""
+    steps = PlainSteps(problem.rows, problem.targets, problem.phi, how, problem.seed)
+    steps.run(problem.kept, 0, how.n_steps)
+    steps.finish()
+
+
 VARIANTS = {
     "both losses, L1": {},
     "both losses, plain": {"inner_product": "plain", "distance_weight": 0.01},
@@ -87,6 +94,7 @@ def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sp
         plain = PlainSteps(problem.rows, problem.targets, problem.phi, how, problem.seed)
         plain.run(problem.kept, 0, 25)
         losses_alone = plain.run(problem.kept, 25, 35)
+        plain.finish()
         assert_same_to_rounding(stacked[number].phi.weights, problem.phi.weights, after_steps=60)
         assert_same_to_rounding(stacked[number].phi.bias, problem.phi.bias, after_steps=60)
         assert losses_of_stack[number].distance == pytest.approx(losses_alone.distance, rel=1e-3, abs=1e-7)
@@ -99,7 +107,7 @@ def test_members_with_fewer_columns_are_stacked_with_the_others():
     steps.run(0, 60)
     steps.finish()
     for one, of_stack in zip(alone, stacked, strict=True):
-        PlainSteps(one.rows, one.targets, one.phi, settings(), one.seed).run(one.kept, 0, 60)
+        train_alone(one, settings())
         assert of_stack.phi.weights.shape == one.phi.weights.shape
         assert_same_to_rounding(of_stack.phi.weights, one.phi.weights, after_steps=60)
 
@@ -137,7 +145,7 @@ def test_one_exploding_member_does_not_slow_the_rest():
     steps = StackedSteps(stacked, how, CPU)
     steps.run(0, 60)
     steps.finish()
-    PlainSteps(alone[0].rows, alone[0].targets, alone[0].phi, how, alone[0].seed).run(alone[0].kept, 0, 60)
+    train_alone(alone[0], how)
     assert_same_to_rounding(stacked[0].phi.weights, alone[0].phi.weights, after_steps=60)
 
 
