@@ -1,25 +1,46 @@
-"""`python -m benchmarks NAME...`, or `all`: measure, print, record; `page` writes docs/speed.md."""
+"""`python -m benchmarks NAME...`, `dask` or `all`: measure, print, record; `page` writes the pages in docs/."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import default, engine, page, representation, tables, torch_engine
+from benchmarks import (
+    cluster,
+    default,
+    engine,
+    explanations,
+    page,
+    report,
+    representation,
+    sizing_page,
+    tables,
+    torch_engine,
+)
 from benchmarks.measuring import record, show
 
-ALL = {**default.ALL, **engine.ALL, **torch_engine.ALL, **representation.ALL, **tables.ALL}
+ALL = {
+    **default.ALL,
+    **engine.ALL,
+    **torch_engine.ALL,
+    **representation.ALL,
+    **tables.ALL,
+    **explanations.ALL,
+    **report.ALL,
+    **cluster.ALL,
+}
+GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks and write the page anew."""
     if names == ["page"]:
-        print(page.write())
+        print(page.write(), sizing_page.write())
         return 0
-    chosen = list(ALL) if names == ["all"] else names
+    chosen = [name for given in names for name in GROUPS.get(given, [given])]
     unknown = [name for name in chosen if name not in ALL]
     if unknown or not chosen:
         print(
-            f"Benchmarks are: all, page, {', '.join(ALL)}. Got {' '.join(names) or 'nothing'} instead.",
+            f"Benchmarks are: all, dask, page, {', '.join(ALL)}. Got {' '.join(names) or 'nothing'} instead.",
             file=sys.stderr,
         )
         return 2
@@ -28,6 +49,7 @@ def main(names: list[str]) -> int:
         show(name, rows)
         record(name, rows)
     page.write()
+    sizing_page.write()
     return 0
 
 

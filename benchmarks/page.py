@@ -23,6 +23,12 @@ TITLES = {
     "against dense PyTorch with one thread",
     "representation_memory": "Features, the paper's setting on 18,846 x 130,107 sparse rows: peak memory",
     "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
+    "explanation": "Explaining 1,000 rows, against scoring 1,000 rows for each column (seconds of one processor)",
+    "dask_scoring": "Scoring a Parquet dataset on Dask, 10 columns, 30 members: rows per second",
+    "dask_fitting": "Fitting 30 members on Dask",
+    "dask_memory": "On Dask with two workers: most memory of any process",
+    "report": "The report of a Parquet file of 100,000 x 30, against scoring it and placing rows on the map (one "
+    "thread, seconds of the processor), and the weight of the page",
     "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
 }
 

@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from experiments import datasets, plots, report, results, runs, show, tables
+from experiments.study.command import app as study
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(study, name="study")
 
 
 class Budget(enum.StrEnum):

@@ -10,7 +10,9 @@ import time
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.cluster import KMeans
+from sklearn.preprocessing import StandardScaler
 
 from experiments import datasets, methods
 from experiments.baselines import Detector, Representation
@@ -26,6 +28,7 @@ _PACKAGES = {
 
 def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: int) -> dict[str, Any]:
     """Fit, apply, compare with the labels. `config` holds the evaluation's own options under `evaluation`."""
+    start = time.process_time()
     options = dict(config)
     settings = options.pop("evaluation", {})
     loaded = datasets.load(data)
@@ -34,6 +37,8 @@ def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: in
         rows = datasets.load_texts(data)
     elif max_rows := settings.get("max_rows"):
         rows, labels = _shortened(rows, labels, max_rows)
+    if settings.get("scaling") == "standard":
+        rows = StandardScaler(with_mean=not sp.issparse(rows)).fit_transform(rows)
     model = methods.make(method, seed=seed, **options)
     measured = {"detection": _detect, "clustering": _cluster, "classification": _classify}[task](
         model, rows, labels, seed, settings
@@ -48,7 +53,7 @@ def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: in
         "n_rows": len(labels),
         "status": "done",
         **measured,
-        "cpu_seconds": round(time.process_time(), 3),
+        "cpu_seconds": round(time.process_time() - start, 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "versions": versions(),
     }
@@ -67,18 +72,24 @@ def versions() -> dict[str, str]:
 
 
 def _detect(model: Detector, rows: Any, labels: np.ndarray, _seed: int, _settings: dict[str, Any]) -> dict[str, Any]:
+    start = time.process_time()
     _, fit_seconds = _timed(model.fit, rows)
     scores, apply_seconds = _timed(model.score, rows)
+    work_cpu_seconds = round(time.process_time() - start, 3)
+    trust = {"trust": model.trust(rows)} if hasattr(model, "trust") else {}
     spread = {}
     for part in ("member", "round", "last_rounds"):
         if hasattr(model, f"{part}_scores"):
             every = [detection_metrics(labels, one) for one in getattr(model, f"{part}_scores")(rows)]
             spread[part] = {name: [round(metrics[name], 5) for metrics in every] for name in every[0]}
     return {
+        "n_anomalies": int(labels.sum()),
         "metrics": detection_metrics(labels, scores),
         "spread": spread,
+        **trust,
         "fit_seconds": fit_seconds,
         "apply_seconds": apply_seconds,
+        "work_cpu_seconds": work_cpu_seconds,
     }
 
 

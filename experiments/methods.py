@@ -89,6 +89,11 @@ METHODS: dict[str, Method] = {
     "MCD": Method("mcd:MCD"),
     "OCSVM": Method("ocsvm:OCSVM"),
     "DeepSVDD": Method("deep_svdd:DeepSVDD"),
+    "COPOD": Method("copod:COPOD"),
+    "HBOS": Method("hbos:HBOS"),
+    "CBLOF": Method("cblof:CBLOF"),
+    "AE of PyOD": Method("pyod_autoencoder:PyODAutoEncoder"),
+    "RDP default": Method("rdp:RDPDefault", time_limit=None),
     # representation
     "RDP features": _features(),
     "RDP features, default": Method("rdp:RDPFeatures", {"preset": "default"}, {"n_steps": 60},

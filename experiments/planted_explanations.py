@@ -2,7 +2,7 @@
 
 `python -m experiments.planted_explanations` changes one, two or three columns of a few rows of each table, fits a
 detector on all of it, explains the changed rows and writes to `experiments/results/planted_explanations.json` how often
-the changed columns come first. What was changed is looked at only to count.
+the changed columns come first, and a table of it to `docs/explanations.md`. What was changed is used only to count.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from experiments.datasets import REPOSITORY
 from experiments.results import RESULTS
 from rdplearn import RDPDetector, TableModel
 from rdplearn.detector import PAPER
 
-N_ROWS, N_PLANTED, N_SEEDS = 3_000, 24, 4
+FIGURES = RESULTS / "planted_explanations.json"
+PAGE, MARK, END = REPOSITORY / "docs" / "explanations.md", "<!-- planted_explanations -->", "<!-- end -->"
+N_ROWS, N_PLANTED, N_SEEDS = 3_000, 24, 3
 TOP_SHARE = 0.01
 STRENGTHS = (4.0, 6.0)  # in standard deviations of a column, on average
 DETECTORS: dict[str, dict[str, Any]] = {
@@ -130,10 +133,28 @@ def main() -> None:
         for kind in NORMAL_ROWS:
             runs.append(measure(kind, name))
             print(json.dumps(runs[-1]), flush=True)
-    path = RESULTS / "planted_explanations.json"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = FIGURES.with_name(f".{FIGURES.name}.{os.getpid()}")
     temporary.write_text("[\n" + ",\n".join(map(json.dumps, runs)) + "\n]\n")
-    temporary.replace(path)
+    temporary.replace(FIGURES)
+    PAGE.write_text(with_figures(PAGE.read_text(), runs))
+
+
+def with_figures(page: str, runs: list[dict[str, Any]]) -> str:
+    """The page with the figures between its two marks."""
+    before, _, rest = page.partition(MARK)
+    lines = ["| table | detector | one column | two or three |", "|---|---|---|---|"]
+    for name in DETECTORS:
+        of_detector = [run for run in runs if run["detector"] == name]
+        lines += [_line(run["table"], name, [run]) for run in of_detector] + [_line("**all**", name, of_detector)]
+    return f"{before}{MARK}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}"
+
+
+def _line(table: str, name: str, runs: list[dict[str, Any]]) -> str:
+    cells = [table, name]
+    for which in ("one column", "two or three"):
+        named, top = (sum(run[which][count] for run in runs) for count in ("of these named", "in the top 1 %"))
+        cells.append(f"{named} of {top}" + (f" ({named / top:.0%})" if top else ""))
+    return "| " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":

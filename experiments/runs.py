@@ -1,12 +1,14 @@
 """The runner: plan the runs of a table, skip those that are done, work on the rest in processes of their own.
 
 A run has a process to itself, so that its memory is its own and it can be stopped at its time limit, which
-counts processor seconds: a busy machine must not make a method look slow. Only the parent writes, one whole
-line a finished run: kill it whenever you like and start it again.
+counts processor seconds: a busy machine must not make a method look slow. Where there are thousands of short runs,
+those of a method may share a process (`together`), because some methods take longer to import and compile than to
+run. Only the parent writes, one whole line a finished run: kill it whenever you like and start it again.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import multiprocessing
 import os
@@ -87,7 +89,9 @@ def plan(
     return list({run.key: run for run in planned}.values())
 
 
-def work(planned: list[Run], path: Path, *, n_jobs: int = 1, say: Say = lambda _: None) -> Summary:
+def work(
+    planned: list[Run], path: Path, *, n_jobs: int = 1, together: bool = False, say: Say = lambda _: None
+) -> Summary:
     """Do the planned runs that no line beside `path` records yet; append a line to `path` for each."""
     no_data = _missing_data(planned, say)
     done = {results.key_of(record): record for record in results.read(path.parent)}
@@ -95,7 +99,7 @@ def work(planned: list[Run], path: Path, *, n_jobs: int = 1, say: Say = lambda _
     there = sum(run.data not in no_data for run in planned) - len(waiting)
     finished = failed = 0
     commit = _commit()
-    for run, record, problem in _in_processes(waiting, n_jobs):
+    for run, record, problem in _in_processes(_stretches(waiting, together), n_jobs):
         if record is None:
             failed += 1
             say(f"failed: {run}: {problem}")
@@ -124,42 +128,59 @@ def _settled(record: dict[str, Any] | None, run: Run) -> bool:
     return run.time_limit is not None and record["time_limit"] is not None and run.time_limit <= record["time_limit"]
 
 
-def _in_processes(waiting: list[Run], n_jobs: int) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
-    """Give (run, record or None, what went wrong) as runs end; at most `n_jobs` at a time."""
+def _stretches(waiting: list[Run], together: bool) -> list[list[Run]]:
+    """Part the runs into those that share a process: consecutive ones of a method, or each its own."""
+    if not together:
+        return [[run] for run in waiting]
+    return [list(group) for _, group in itertools.groupby(waiting, key=lambda run: (run.method, run.seed))]
+
+
+def _in_processes(stretches: list[list[Run]], n_jobs: int) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
+    """Give (run, record or None, what went wrong) as runs end; at most `n_jobs` processes at a time."""
     context = _context()
-    queue = list(reversed(waiting))
-    active: dict[Connection, tuple[Run, Any, float]] = {}
+    queue = [list(stretch) for stretch in reversed(stretches)]
+    active: dict[Connection, tuple[list[Run], Any, float]] = {}
     try:
         while queue or active:
             while queue and len(active) < n_jobs:
-                run = queue.pop()
+                stretch = queue.pop()
                 ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_evaluate_in_process, args=(run, theirs), daemon=True)
+                process = context.Process(target=_evaluate_in_process, args=(stretch, theirs), daemon=True)
                 process.start()
                 theirs.close()
-                active[ours] = (run, process, time.monotonic())
+                active[ours] = (stretch, process, time.monotonic())
             for connection in wait(list(active)):
-                run, process, start = active.pop(connection)
-                yield run, *_collect(run, connection, process, time.monotonic() - start)
+                stretch, process, start = active.pop(connection)
+                run, *rest = stretch
+                record, problem, alive = _collect(run, connection, process, time.monotonic() - start)
+                if rest and alive:
+                    active[connection] = (rest, process, time.monotonic())
+                elif rest:
+                    queue.append(rest)
+                elif alive:
+                    process.join()
+                    connection.close()
+                yield run, record, problem
     finally:
         for _, process, _ in active.values():
             process.kill()
 
 
-def _collect(run: Run, connection: Connection, process: Any, seconds: float) -> tuple[dict[str, Any] | None, str]:
+def _collect(run: Run, connection: Connection, process: Any, seconds: float) -> tuple[dict[str, Any] | None, str, bool]:
+    """Give the record or None, what went wrong, and whether the process lives on."""
     try:
         kind, content = connection.recv()
     except EOFError:  # it was stopped before it could answer
         process.join()
+        connection.close()
         late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL) and run.time_limit is not None
-        kind, content = "out of time" if late else f"died with exit code {process.exitcode}", ""
-    process.join()
-    connection.close()
+        reason = "out of time" if late else f"died with exit code {process.exitcode}"
+        return _unfinished(run, reason, seconds), "", False
     if kind == "record":
-        return content, ""
+        return content, "", True
     if kind == "problem":
-        return None, content
-    return _unfinished(run, kind, seconds), ""
+        return None, content, True
+    return _unfinished(run, kind, seconds), "", True
 
 
 def _unfinished(run: Run, status: str, seconds: float) -> dict[str, Any]:
@@ -176,26 +197,30 @@ def _unfinished(run: Run, status: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def _evaluate_in_process(run: Run, connection: Connection) -> None:
+def _evaluate_in_process(stretch: list[Run], connection: Connection) -> None:
     from threadpoolctl import threadpool_limits
 
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    warnings.simplefilter("ignore")  # a competitor's complaints about a table would drown the progress
+    with threadpool_limits(1):
+        for run in stretch:
+            if run.time_limit is not None:
+                limit = math.ceil(time.process_time() + run.time_limit)
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+            connection.send(_answer(run))
+
+
+def _answer(run: Run) -> tuple[str, Any]:
     from experiments.evaluation import evaluate
 
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    if run.time_limit is not None:
-        limit = math.ceil(run.time_limit)
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-    warnings.simplefilter("ignore")  # a competitor's complaints about a table would drown the progress
     try:
-        with threadpool_limits(1):
-            record = evaluate(run.task, run.method, run.config, run.data, run.seed)
-        connection.send(("record", record))
+        return "record", evaluate(run.task, run.method, run.config, run.data, run.seed)
     except MemoryError:
-        connection.send(("out of memory", ""))
+        return "out of memory", ""
     except (ImportError, AttributeError) as problem:  # an optional package, or a class that is still to come
-        connection.send(("problem", f"{type(problem).__name__}: {problem}"))
+        return "problem", f"{type(problem).__name__}: {problem}"
     except Exception:
-        connection.send(("problem", traceback.format_exc()))
+        return "problem", traceback.format_exc()
 
 
 def _die_with_parent() -> None:

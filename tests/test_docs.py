@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/detector.md", "docs/representation.md", "docs/torch.md", "docs/onnx.md"]
-
-NEEDED = {"docs/torch.md": ["torch"], "docs/onnx.md": ["onnx", "onnxruntime"]}
+PAGES = [
+    "README.md",
+    "docs/detector.md",
+    "docs/representation.md",
+    "docs/explanations.md",
+    "docs/distributed.md",
+    "docs/report.md",
+    "docs/torch.md",
+    "docs/onnx.md",
+]
+NEEDED = {"docs/torch.md": ["torch"], "docs/onnx.md": ["onnx", "onnxruntime"], "docs/distributed.md": ["distributed"]}
 
 
 def code_blocks(page: str) -> list[str]:
@@ -21,7 +29,7 @@ def code_blocks(page: str) -> list[str]:
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     for package in NEEDED.get(page, ()):
         pytest.importorskip(package, reason=f"{page} is about {package}")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)  # some of it writes files
     blocks = code_blocks(page)
     assert blocks
     names: dict[str, object] = {}

@@ -217,7 +217,7 @@ def test_a_network_function_is_refused_with_a_way_out(tmp_path):
     detector = RDPDetector(network=lambda n, k: torch.nn.Linear(n, k), **QUICK).fit(CANCER)
     with pytest.raises(ValueError, match="fit with a list of widths"):
         export_onnx(detector, tmp_path / "model.onnx")
-    with pytest.raises(ValueError, match="Pickle the detector"):
+    with pytest.raises(ValueError, match="Pickle the estimator"):
         rdplearn.save(detector, tmp_path / "model.safetensors")
 
 

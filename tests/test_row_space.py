@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rdplearn.problem import Problem
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
 from rdplearn.row_space import row_space
@@ -20,10 +21,10 @@ def test_training_in_the_span_equals_training_in_the_full_space(engine):
     start = draw_representation(80, 10, rng)
     how = TrainingSettings(200, 16, 0.1, 0.9, 0.1, 0.1, 1.0, 1.0, "l1")
     full = Representation(start.weights.copy(), start.bias.copy())
-    train(rows, targets, np.arange(12), full, how, 3, engine, lambda n: None)
+    train(Problem(rows, targets, np.arange(12), full, 3), how, engine, lambda records: None)
     span = row_space(rows)
     inner = Representation(span.enter(start.weights), start.bias.copy())
-    train(span.rows, targets, np.arange(12), inner, how, 3, engine, lambda n: None)
+    train(Problem(span.rows, targets, np.arange(12), inner, 3), how, engine, lambda records: None)
     assert_same_to_rounding(span.leave(start.weights, inner.weights), full.weights, after_steps=200)
     assert_same_to_rounding(inner.bias, full.bias, after_steps=200)
     assert np.abs(full.weights - start.weights).max() > 0.01

@@ -238,6 +238,17 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "endless weights": (lambda h, a: a["panel_0.round_0.mapping_weights"].fill(np.inf), "has NaN or infinity"),
     "a history without numbers": (lambda h, a: a["history"].fill(np.nan), "has NaN or infinity"),
     "a width of zero": (lambda h, a: a["panel_0.view_0.width"].fill(0), "must be positive"),
+    "no typical rows": (lambda h, a: h["model"].update(n_typical=0), "impossible 'n_typical'"),
+    "sparse rows that are dense": (lambda h, a: h["model"].update(n_typical_entries=3), "array"),
+    "a negative spread": (lambda h, a: a["typical.spread"].fill(-1), "must not be negative"),
+    "typical values that do not fit": (
+        lambda h, a: h["encoder"]["columns"][1]["typical"].update(shares=[]),
+        "impossible typical values",
+    ),
+    "half a typical range": (
+        lambda h, a: h["encoder"]["columns"][0]["typical"].update(low=None),
+        "impossible typical values",
+    ),
     "other shapes": (lambda h, a: a.update({"panel_0.round_0.bias": np.zeros(3, np.float32)}), "must be F32 of shape"),
     "other types": (lambda h, a: a.update({"panel_0.round_0.bias": np.zeros(8, np.float64)}), "must be F32 of shape"),
     "turned around": (
@@ -366,6 +377,15 @@ JSON_VALUES = st.recursive(
 def test_any_bytes_are_refused(content: bytes, start: bytes, tmp_path: Path):
     (tmp_path / "model").write_bytes(start + content)
     assert_refused(tmp_path / "model")
+
+
+def test_typical_rows_that_are_not_sparse_rows_are_refused(tmp_path: Path):
+    rows = sp.random_array((200, 30), density=0.1, rng=np.random.default_rng(0), format="csr")
+    rdplearn.save(RDPDetector(**TINY).fit(rows), tmp_path / "model")
+    for name, value in {"typical.columns": 30, "typical.ends": 7}.items():
+        header, arrays = parts_of(tmp_path / "model")
+        arrays[name] = np.full_like(arrays[name], value)
+        assert_refused(rewrite(tmp_path / "other", header, arrays), "typical rows must store numbers in columns")
 
 
 def test_planted_rows_score_high_after_loading(tmp_path: Path):

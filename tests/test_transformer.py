@@ -164,7 +164,7 @@ def test_large_tables_are_prepared_a_batch_at_a_time(monkeypatch):
 def test_the_rotation_is_the_same_algorithm(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 200))
     rotated = fitted(X)
-    monkeypatch.setattr(RDPTransformer, "_rotation_pays", lambda self, rows: False)
+    monkeypatch.setattr(RDPTransformer, "_rotation_pays", lambda self, rows, training: False)
     assert_same_to_rounding(fitted(X).transform(X), rotated.transform(X), after_steps=10_000)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rdplearn import RDPDetector, TableModel
 from rdplearn.combination import geometric_mean, mean_of
-from rdplearn.trust import alarm_table, assess, ranking_stability, score_distribution
+from rdplearn.trust import alarm_table, assess, ranking_stability, score_distribution, view_agreement
 from tests.conftest import SMALL, planted_table
 
 
@@ -131,3 +131,22 @@ def test_a_large_table_is_judged_by_a_sample(monkeypatch):
     monkeypatch.setattr("rdplearn.detector.SHARE_ROWS", 200)
     assessment = detector.assess(rows)
     assert (assessment.n_rows, assessment.n_judged) == (500, 200)
+
+
+def test_views_agree_where_rows_stand_out_in_both():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(500, 1))
+    scaled = np.hstack([truth + 0.1 * rng.normal(size=(500, 2)), rng.normal(size=(500, 1))])
+    assert view_agreement(scaled, ["robust", "rank", "minmax"]) > 0.9
+    assert abs(view_agreement(scaled, ["robust", "minmax", "rank"])) < 0.2
+    assert view_agreement(scaled, ["robust", "robust", "robust+rank"]) is None
+    assert view_agreement(np.ones((5, 2)), ["robust", "rank"]) is None
+
+
+def test_a_detector_says_how_far_its_views_agree():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 5))
+    table[:10] += 6.0
+    agreement = RDPDetector(random_state=0).fit(table).assess(table).view_agreement
+    assert 0.3 < agreement <= 1.0
+    assert RDPDetector(views="robust", n_members=2, random_state=0).fit(table).assess(table).view_agreement is None

@@ -13,7 +13,6 @@ DETECTION_PROTOCOL: dict[str, Any] = {
     "n_components": 50,
     "n_rounds": 8,
     "filter_fraction": 0.05,
-    "score_rounds": 2,
     "n_steps": 6_000,
     "batch_size": 192,
     "learning_rate": 0.1,
@@ -51,6 +50,32 @@ class RDP:
         """Scores by the last round, by the mean of the last two, and so on: (n_rounds, n_rows)."""
         rounds = self.round_scores(rows)[::-1]
         return np.cumsum(rounds, axis=0) / np.arange(1, len(rounds) + 1)[:, None]
+
+
+class RDPDefault:
+    """`rdplearn.RDPDetector()` as a user has it; options depart from its defaults."""
+
+    def __init__(self, *, seed: int = 0, **options: Any) -> None:
+        self.seed = seed
+        self.options = options
+
+    def fit(self, rows: Rows) -> Self:
+        from rdplearn import RDPDetector
+
+        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+        return self
+
+    def score(self, rows: Rows) -> np.ndarray:
+        return -self.detector_.score_samples(rows)
+
+    def trust(self, rows: Rows) -> dict[str, float | None]:
+        """What the detector says of its own ranking, without labels."""
+        assessment = self.detector_.assess(rows)
+        stability = assessment.stability
+        return {
+            "stability": None if stability is None else round(stability.figure, 4),
+            "view_agreement": None if assessment.view_agreement is None else round(assessment.view_agreement, 4),
+        }
 
 
 class RDPFeatures:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rdplearn.errors import TableError as TableError
     from rdplearn.frame_scores import detect as detect
     from rdplearn.onnx_export import export_onnx as export_onnx
+    from rdplearn.report import write_report as write_report
     from rdplearn.storage import load as load
     from rdplearn.storage import save as save
     from rdplearn.table import TableEncoder as TableEncoder
@@ -41,6 +42,7 @@ _HOME = {
     "export_onnx": "rdplearn.onnx_export",
     "load": "rdplearn.storage",
     "save": "rdplearn.storage",
+    "write_report": "rdplearn.report",
 }
 __all__ = [
     "Checkpoint",
@@ -58,6 +60,7 @@ __all__ = [
     "export_onnx",
     "load",
     "save",
+    "write_report",
 ]
 
 

@@ -18,29 +18,11 @@ from rdplearn.plot_style import ORDINARY, ORDINARY_FILL
 Doubles = npt.NDArray[np.float64]
 Chart = dict[str, Any]
 
-N_BINS = 80
-WIDE_RANGE = 20.0  # scores that differ by more than this factor are drawn on a logarithmic axis
-STEEP = 100.0  # so are counts, where a few rows would vanish beside this many times as many
+STEEP = 100.0  # a few rows would vanish beside this many times as many: counts are drawn on a logarithmic axis
+SMALLEST_RATIO = 1e-12  # of two scores on one logarithmic axis
 LONGEST_NAME = 32
 LOST = 1e300
 LOSSES = ("novelty_loss", "distance_loss", "reconstruction_loss")
-
-
-def score_bins(scores: Doubles) -> tuple[list[float], list[int]]:
-    """Edges of bins, rising, and the rows in each: of equal width, or of equal ratio if scores span several sizes.
-
-    Examples
-    --------
-    >>> edges, counts = score_bins(np.array([1.0, 2.0, 3.0]))
-    >>> edges[0], edges[-1], sum(counts)
-    (1.0, 3.0, 3)
-    """
-    low, high = float(scores.min()), float(scores.max())
-    if high <= low:
-        return [low, high], [len(scores)]
-    edges = np.geomspace(low, high, N_BINS + 1) if _spans_sizes(low, high) else np.linspace(low, high, N_BINS + 1)
-    edges[0], edges[-1] = low, high  # rounding must not lose the ends
-    return edges.tolist(), np.histogram(scores, edges)[0].tolist()
 
 
 def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold: float | None) -> Chart:
@@ -64,7 +46,7 @@ def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold:
         "fillcolor": ORDINARY_FILL,
     }
     x_axis: Chart = {"title": {"text": "anomaly score"}, "showgrid": False}
-    if _spans_sizes(edges[0], edges[-1]):
+    if edges[0] > SMALLEST_RATIO * edges[-1] > 0:
         x_axis |= {"type": "log", **_log_ticks(edges[0], edges[-1])}
     y_axis: Chart = {"title": {"text": "rows"}, "rangemode": "tozero", "fixedrange": True}
     if is_steep:
@@ -166,7 +148,8 @@ def training_curves(history: Sequence[Mapping[str, float]]) -> Chart:
         "ticktext": [f"round {int(number) + 1}" for number in rounds],
         "showgrid": False,
     }
-    y_axis = {"title": {"text": "loss"}, "type": "log", "exponentformat": "power", "nticks": 6}
+    losses = [value for trace in traces for value in trace["y"] if value is not None and value > 0]
+    y_axis = {"title": {"text": "loss"}, "type": "log"} | (_log_ticks(min(losses), max(losses)) if losses else {})
     faint = {"width": 1, "color": ORDINARY_FILL}
     borders = [_upright(number * longest) | {"line": faint} for number in rounds[1:]]
     return _chart(traces, height=280, showlegend=True, xaxis=x_axis, yaxis=y_axis, shapes=borders)
@@ -200,7 +183,7 @@ def precision_recall_curve(
     recall: Sequence[float], precision: Sequence[float], area: float, share_of_anomalies: float
 ) -> Chart:
     """Share of anomalies among the reported rows, against the share of anomalies found."""
-    title = f"Precision and recall, average precision {area:.3f}"
+    title = f"Precision and recall, average {area:.3f}"
     chance = [share_of_anomalies, share_of_anomalies]
     return _curve(recall, precision, title, "anomalies found", "anomalies among the reported", chance)
 
@@ -258,7 +241,7 @@ def _curve(
         traces,
         height=320,
         title={"text": title, "font": {"size": 14}, "x": 0, "xref": "paper"},
-        margin={"t": 36},
+        margin={"t": 36, "r": 24},
         xaxis={"title": {"text": x_title}, "range": [-0.01, 1.01], "tickformat": ".0%"},
         yaxis={"title": {"text": y_title}, "range": [-0.01, 1.03], "tickformat": ".0%"},
     )
@@ -295,16 +278,14 @@ def _log_ticks(low: float, high: float) -> Chart:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= 5 else (1,)
     ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+    if len(ticks) < 3:
+        return {}  # on a short stretch Plotly finds better ones
     return {"tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
 
 
 def _finite_mean(losses: list[float]) -> float:
     """The mean; of a training that went astray a number that shows it, and that JSON can have."""
     return float(np.mean(np.nan_to_num(losses, nan=LOST, posinf=LOST).clip(max=LOST)))
-
-
-def _spans_sizes(low: float, high: float) -> bool:
-    return low > 0 and high > WIDE_RANGE * low
 
 
 def _shortened(name: str) -> str:

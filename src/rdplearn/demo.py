@@ -47,10 +47,10 @@ def run(output: Path, *, n_top: int, seed: int, n_jobs: int, verbose: bool = Tru
 
 def as_text(facts: Mapping[str, Any]) -> str:
     """What was found, to be read."""
-    lines = ["rank   row   score   " + "   ".join(f"{name:>14}" for name in SHOWN_COLUMNS) + "   diagnosis"]
+    lines = ["rank   row    score   " + "   ".join(f"{name:>14}" for name in SHOWN_COLUMNS) + "   diagnosis"]
     for rank, row in enumerate(facts["top"], start=1):
         values = "   ".join(f"{row[name]:14.2f}" for name in SHOWN_COLUMNS)
-        lines.append(f"{rank:4d} {row['row']:5d}  {row['anomaly_score']:6.4f}   {values}   {row['diagnosis']}")
+        lines.append(f"{rank:4d} {row['row']:5d}  {row['anomaly_score']:7.3f}   {values}   {row['diagnosis']}")
     return "\n".join(
         [
             f"{facts['n_rows']} tumours, {facts['n_columns']} measurements each; the detector saw no diagnosis.",

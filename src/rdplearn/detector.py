@@ -473,7 +473,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
-        return assess(scaled, self.combination_, n_rows=n_rows or n_here)
+        views = [part.view for part in self._plan_parts()]
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -11,11 +11,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn.matrix import Matrix
+from rdplearn.notebook_view import html_table
 from rdplearn.typical import Typical, value_words
 from rdplearn.typical_rows import TypicalRows
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+SHOWN_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,15 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.anomaly_scores)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rows, and what raises their scores."""
+        rows = [
+            {"score": f"{self.anomaly_scores[row]:.4g}", "what raises it": "; ".join(self.sentences(row))}
+            for row in range(min(len(self), SHOWN_ROWS))
+        ]
+        more = f", the first {len(rows)} of them" if len(rows) < len(self) else ""
+        return html_table(rows, f"{len(self):,} rows{more}. A typical row has score {self.baseline:.4g}.")
 
     def of_rows(self, rows: Ints) -> Explanation:
         """The explanation of some of the rows, by their places."""

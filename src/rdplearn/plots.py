@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn import charts
+from rdplearn import charts, trust
 from rdplearn.charts import rarity as rarity
 from rdplearn.plot_style import template as template
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def score_distribution(scores: npt.ArrayLike, threshold: float | None = None) -> go.Figure:
     """How many rows have which anomaly score, and where the line is drawn.
 
-    Both axes are logarithmic where the few rows of the tail would vanish beside the many of the body.
+    Rows are counted on a logarithmic axis where the few of the tail would vanish beside the many of the body.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def score_distribution(scores: npt.ArrayLike, threshold: float | None = None) ->
     >>> figure.layout.shapes[0].x0
     15.0
     """
-    edges, counts = charts.score_bins(np.asarray(scores, dtype=np.float64))
-    return figure_of(charts.score_distribution(edges, counts, threshold))
+    counted = trust.score_distribution(np.asarray(scores, dtype=np.float64))
+    return figure_of(charts.score_distribution(counted.edges, counted.counts, threshold))
 
 
 def row_map(points: npt.ArrayLike, rarity: npt.ArrayLike, texts: Sequence[str] | None = None) -> go.Figure:
@@ -129,7 +129,7 @@ def precision_recall_curve(
     Examples
     --------
     >>> precision_recall_curve([0.0, 1.0], [1.0, 0.5], 0.75, 0.1).layout.title.text
-    'Precision and recall, average precision 0.750'
+    'Precision and recall, average 0.750'
     """
     return figure_of(charts.precision_recall_curve(recall, precision, area, share_of_anomalies))
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +40,7 @@ Ints = npt.NDArray[np.int64]
 
 N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
-NUMBERS_WORTH_COMPILING = 3e8
+NUMBERS_WORTH_COMPILING = 2e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
 NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
 _rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
@@ -209,13 +211,46 @@ class Panel:
 
     def scorer(self, n_numbers: float, combination: Combination) -> Callable[[Rows], Floats]:
         """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
-        scorers = [ensemble.scorer(n_numbers) for ensemble in self.ensembles]
+        together = joined(self.ensembles)
+        score = together.scorer(n_numbers)
+        shape = (-1, len(self.ensembles), len(self.members))
 
         def score_block(rows: Rows) -> Floats:
-            rounds = zip(scorers, self.ensembles, strict=True)
-            return np.mean([combination.to_scale(score(rows), e.typical) for score, e in rounds], axis=0)
+            return combination.to_scale(score(rows), together.typical).reshape(shape).mean(axis=1)
 
         return score_block
+
+
+def joined(ensembles: list[Ensemble]) -> Ensemble:
+    """The members of several rounds side by side: one product serves all."""
+    if len(ensembles) == 1:
+        return ensembles[0]
+    every = copy(ensembles[0])
+    every.n_members = sum(ensemble.n_members for ensemble in ensembles)
+    every.weights = np.hstack([ensemble.weights for ensemble in ensembles])
+    every.bias = np.concatenate([ensemble.bias for ensemble in ensembles])
+    every.typical = np.concatenate([ensemble.typical for ensemble in ensembles])
+    layers = zip(*(ensemble.deeper for ensemble in ensembles), strict=True)
+    every.deeper = [tuple(np.concatenate(parts) for parts in zip(*layer, strict=True)) for layer in layers]
+    if every.networks is not None:
+        every.networks = [network for ensemble in ensembles for network in ensemble.networks or ()]
+    if every.references is not None:
+        every.references = np.concatenate([cast(Floats, ensemble.references) for ensemble in ensembles])
+    every.mappings = join_mappings([ensemble.mappings for ensemble in ensembles])
+    return every
+
+
+def join_mappings(mappings: list[Projection | list[Mapping]]) -> Projection | list[Mapping]:
+    """The mappings of several rounds side by side."""
+    projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
+    if not projections:
+        return [mapping for several in mappings for mapping in cast(list[Mapping], several)]
+    return Projection(
+        np.hstack([projection.weights for projection in projections]),
+        np.concatenate([projection.offset for projection in projections]),
+        np.concatenate([projection.centre for projection in projections]),
+        projections[0].activation,
+    )
 
 
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
@@ -267,6 +302,7 @@ def scaled_member_scores(
     n_numbers = n_rows * sum(ensemble.bias.size for panel in panels for ensemble in panel.ensembles)
     scorers = [panel.scorer(n_numbers, combination) for panel in panels]
 
+    @np.errstate(over="ignore")  # farther than numbers go is infinitely anomalous
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
         seen = SeenRows(matrix[stretch])

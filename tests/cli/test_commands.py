@@ -15,7 +15,7 @@ import pytest
 import rdplearn
 from tests.cli.conftest import FRAUDS, QUICK, Run, sales
 
-COMMANDS = ("detect", "fit", "score", "embed", "cluster", "inspect", "demo")
+COMMANDS = ("detect", "fit", "score", "explain", "report", "embed", "cluster", "inspect", "demo")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -35,7 +35,8 @@ def test_help_imports_nothing_heavy():
     code = (
         "import sys; from typer.testing import CliRunner; from rdplearn.cli.app import app\n"
         "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
-        "print([name for name in ('numpy', 'sklearn', 'numba', 'pyarrow', 'scipy', 'rich') if name in sys.modules])"
+        "heavy = ('numpy', 'sklearn', 'numba', 'pyarrow', 'scipy', 'rich', 'jinja2', 'plotly')\n"
+        "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -79,6 +79,8 @@ def test_arrays_work_as_frames_do(client, numbers, is_sparse):
     assert scores.chunks == ((350, 350, 200),)
     assert np.array_equal(scores.compute(), here.score_samples(rows))
     assert there.member_scores(array).compute().shape == (900, 3)
+    contributions = [detector.explain(rows[:50]).contributions for detector in (here, there)]
+    assert abs(contributions[0] - contributions[1]).max() == 0
 
 
 def test_rows_are_drawn_alike_whatever_the_sizes_of_partitions(client, numbers):

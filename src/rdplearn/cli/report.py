@@ -38,17 +38,14 @@ def report(
       rdplearn report model.safetensors sales.csv --json > findings.json
     """
     from rdplearn.cli.checks import check_paths, load_table_model, require_columns
-    from rdplearn.report import cluster_report, detection_report, write_page
+    from rdplearn.report import findings, write_page
 
     path = output if output is not None or talk.as_json else USUAL_NAME
     check_paths(table, None, path)
     model = load_table_model(model_path, ["RDPDetector", "RDPClusterer"], n_jobs)
     opened = reading.open(table)
     require_columns(opened, carried=carried or [], label=label)
-    if type(model.estimator).__name__ == "RDPClusterer":
-        found = cluster_report(model, opened, ids=carried or [], label=label)
-    else:
-        found = detection_report(model, opened, ids=carried or [], label=label, n_top=n_top)
+    found = findings(model, opened, ids=carried or [], label=label, n_top=n_top)
     if path is not None:
         write_page(found, path)
     if talk.as_json:

@@ -52,7 +52,7 @@ class Tasks:
         places = {future.key: place for place, future in enumerate(started)}
         with faults_of(self.client):
             try:
-                for future in as_completed(started):
+                for future in as_completed(started, loop=self.client.loop):
                     yield places[future.key], future.result()
             finally:
                 if self.client.status == "running":

@@ -20,6 +20,7 @@ from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.distributed.cluster import Tasks
 from rdplearn.distributed.partitions import Collection, PartitionedMatrix, joined
+from rdplearn.distributed.worker_memory import keep_freed_memory
 from rdplearn.matrix import Matrix
 from rdplearn.member_views import View, join_views, sample_for_curves
 from rdplearn.members import Plan, plan_members, seat_members, train_member
@@ -119,22 +120,26 @@ def fit_member(
     pieces: Sequence[Matrix], views: dict[str, View], plan: Plan, settings: BoostingSettings
 ) -> BoostedMember:
     """Train one member on the rows that were drawn for it."""
+    keep_freed_memory()
     unwatched = Watch(plan.number + 1, settings.n_rounds, settings.training.n_steps, visible=False)
     return train_member(views[plan.part.view](joined(pieces)), plan, settings, unwatched)
 
 
 def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.float64]:
     """Anomaly scores of rows."""
+    keep_freed_memory()
     return detector._anomaly_scores(rows)
 
 
 def choose_typical_rows(pieces: Sequence[Matrix], detector: RDPDetector, seed: int) -> TypicalRows:
     """Choose the rows that explanations need among those that were drawn for it."""
+    keep_freed_memory()
     return learn_typical_rows(joined(pieces), detector._anomaly_scores, seed)
 
 
 def fit_whole(pieces: Sequence[Matrix], estimator: Any) -> Any:
     """Fit an estimator on rows that were drawn for it."""
+    keep_freed_memory()
     return estimator.fit(joined(pieces))
 
 

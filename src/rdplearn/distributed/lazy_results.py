@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rdplearn.distributed.fitting import on_one_thread
 from rdplearn.distributed.partitions import Collection, column_names_of, partitions_of
+from rdplearn.distributed.worker_memory import keep_freed_memory
 from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder
 from rdplearn.table_model import TableModel
@@ -45,6 +46,7 @@ class Method:
         """Results for the rows of a partition, which may be none."""
         if part.shape[0] == 0:
             return self.empty(part)
+        keep_freed_memory()
         results = np.asarray(getattr(model, self.name)(in_order(part, model)), dtype=self.dtype)
         return self._with_index(results, part.index) if hasattr(part, "columns") else results
 

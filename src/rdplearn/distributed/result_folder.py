@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rdplearn.distributed.parquet_parts import Part
+from rdplearn.distributed.worker_memory import keep_freed_memory
 from rdplearn.errors import TableError
 from rdplearn.growing_file import added_up
 from rdplearn.result_formats import ParquetRows
@@ -64,6 +65,7 @@ def apply_to_part(
     apply : gives batches of rows with results; target : where results go, if anywhere
     made_of : goes into the footer; watchers : are shown each batch
     """
+    keep_freed_memory()
     n_rows, tally = 0, list[int]()
     with warnings.catch_warnings(record=True) as told, ExitStack() as stack:
         warnings.simplefilter("always", UserWarning)

@@ -17,6 +17,7 @@ from dask.delayed import Delayed, delayed
 from rdplearn.distributed.cluster import Tasks, in_groups
 from rdplearn.distributed.parquet_parts import Dataset, Part
 from rdplearn.distributed.partitions import Collection, column_names_of, partitions_of
+from rdplearn.distributed.worker_memory import keep_freed_memory
 from rdplearn.table import Table, TableEncoder, TableSummary, open_table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.sampling import RowSample, RowSampler, join_samples
@@ -114,6 +115,7 @@ def read_once(
     part: Any, name: str, encoder: TableEncoder, sampling: tuple[int, int, int], first_row: int
 ) -> tuple[TableSummary, RowSample | None]:
     """What a part says of the encoding, and its share of the sample, in one pass."""
+    keep_freed_memory()
     n_rows, seed, n_rows_in_all = sampling
     sampler = RowSampler(n_rows, seed=seed, first_row=first_row, n_rows_in_all=n_rows_in_all)
     summary = encoder.summarise(watched(table_of(part, name), sampler, frozenset(encoder.ignore)))

@@ -1,6 +1,6 @@
 """Reports: results -> one plain dictionary (JSON) -> charts -> one standalone HTML page.
 
-`detection_report` and `cluster_report` make the dictionary, `figures` its charts for a notebook, `write_page` the page.
+`findings` makes the dictionary, `figures` its charts for a notebook, `write_page` the page; `write_report` does it all.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from rdplearn.report.figures import figures
 from rdplearn.report.gathering import GatheredRows
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.page import page, write_page
+from rdplearn.report.writing import findings, write_report
 
 __all__ = [
     "GatheredClusters",
@@ -20,7 +21,9 @@ __all__ = [
     "describe_detection",
     "detection_report",
     "figures",
+    "findings",
     "page",
     "place_on_map",
     "write_page",
+    "write_report",
 ]

@@ -14,7 +14,7 @@ from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report.cluster_values import typical_of_clusters
 from rdplearn.report.gathering import SEED, evenly
 from rdplearn.report.learned_map import place_on_map
-from rdplearn.report.listing import cell_values, shown_columns
+from rdplearn.report.listing import cell_values, shortened, shown_columns
 from rdplearn.report.making import describe_model, describe_table, describe_training, describe_versions
 from rdplearn.report.summary import summarise_clusters
 from rdplearn.table import RowSample, RowSampler, Table, open_table
@@ -122,8 +122,8 @@ def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Seq
             {
                 "row": int(places[number]) + 1,
                 "cluster": int(clusters[places[number]]),
-                "x": float(points[number, 0]),
-                "y": float(points[number, 1]),
+                "x": shortened(float(points[number, 0])),
+                "y": shortened(float(points[number, 1])),
                 "values": [of_column[number] for of_column in values],
             }
             for number in range(len(places))

@@ -18,11 +18,11 @@ def describe_evaluation(evaluation: Evaluation) -> dict[str, Any]:
     figures = evaluation.figures()  # refuses labels of one kind only
     labels, scores = evaluation.labelled()
     false_alarms, found, _ = roc_curve(labels, scores)
-    precision, recall, _ = precision_recall_curve(labels, scores)
+    precision, recall, _ = precision_recall_curve(labels, scores)  # its last point is no threshold's
     return {
         **figures,
         "roc": {"false_alarms": thinned(false_alarms), "found": thinned(found)},
-        "precision_recall": {"recall": thinned(recall[::-1]), "precision": thinned(precision[::-1])},
+        "precision_recall": {"recall": thinned(recall[-2::-1]), "precision": thinned(precision[-2::-1])},
     }
 
 

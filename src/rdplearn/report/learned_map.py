@@ -14,17 +14,18 @@ import numpy.typing as npt
 from sklearn.utils.extmath import randomized_svd
 
 from rdplearn.detector import RDPDetector
+from rdplearn.matrix import read_matrix
 
 Doubles = npt.NDArray[np.float64]
 
 
-def place_on_map(estimator: Any, matrix: Any) -> Doubles:
+def place_on_map(estimator: Any, X: Any) -> Doubles:
     """Where rows lie on the map: (n_rows, 2).
 
     Parameters
     ----------
     estimator : fitted `RDPDetector`, `RDPTransformer` or `RDPClusterer`
-    matrix : (n_rows, n_columns), few thousand rows as the estimator takes them
+    X : array, sparse matrix or data frame of shape (n_rows, n_columns), a few thousand rows
 
     Examples
     --------
@@ -35,6 +36,7 @@ def place_on_map(estimator: Any, matrix: Any) -> Doubles:
     >>> place_on_map(detector, table).shape
     (200, 2)
     """
+    matrix = read_matrix(estimator, X, reset=False)
     features = learned_features(estimator, matrix).astype(np.float64)
     features -= features.mean(axis=0)
     if hasattr(estimator, "cluster_centers_"):

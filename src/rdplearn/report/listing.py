@@ -47,8 +47,8 @@ def cell_values(cells: pa.ChunkedArray, name: str, encoder: TableEncoder | None 
     kinds = {column.source: column.kind for column in encoder.columns_} if encoder is not None else {}
     if encoder is not None and kinds.get(name) == "number":
         numbers = read_numbers(clean_cells(column, encoder.rules_, name, "the table"), encoder.rules_)
-        return [plain(value) for value in numbers.tolist()]
-    return [_shortened(plain(value)) for value in as_simple_column(column).to_pylist()]
+        return [shortened(plain(value)) for value in numbers.tolist()]
+    return [shortened(plain(value)) for value in as_simple_column(column).to_pylist()]
 
 
 def list_rows(
@@ -67,9 +67,9 @@ def list_rows(
         {
             "row": int(places[number]) + 1,
             "score": float(scores[number]),
-            "rarity": float(rarity[number]),
-            "x": float(points[number, 0]),
-            "y": float(points[number, 1]),
+            "rarity": shortened(float(rarity[number])),
+            "x": shortened(float(points[number, 0])),
+            "y": shortened(float(points[number, 1])),
             "values": [of_column[number] for of_column in values],
             "reasons": reasons(explanation, number) if number < len(explanation) else None,
         }
@@ -81,7 +81,7 @@ def reasons(explanation: Explanation, row: int) -> dict[str, Any]:
     """Why a row scored as it did: the columns that count, the rest of them together, and what a typical row scores."""
     columns = explanation.columns_of(row)
     by_size = sorted(columns, key=lambda column: -abs(column["contribution"]))[:MOST_REASONS]
-    named = [column | {"value": _shortened(column["value"])} for column in columns if column in by_size]
+    named = [column | {"value": shortened(column["value"])} for column in columns if column in by_size]
     rest = sum(column["contribution"] for column in columns) - sum(column["contribution"] for column in named)
     return {
         "baseline": explanation.baseline,
@@ -91,5 +91,14 @@ def reasons(explanation: Explanation, row: int) -> dict[str, Any]:
     }
 
 
-def _shortened(value: Any) -> Any:
+def shortened(value: Any) -> Any:
+    """Texts of at most 200 letters, numbers of 8 digits: no page shows more, and it would weigh twice as much.
+
+    Examples
+    --------
+    >>> shortened(0.12345678901234), shortened(1234567890123), len(shortened("x" * 5000))
+    (0.12345679, 1234567890123, 200)
+    """
+    if isinstance(value, float):
+        return float(f"{value:.8g}")
     return f"{value[: LONGEST_TEXT - 1]}…" if isinstance(value, str) and len(value) > LONGEST_TEXT else value

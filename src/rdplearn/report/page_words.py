@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,16 +88,9 @@ def about_alarms(found: Mapping[str, Any]) -> str:
     n_judged, n_rows = found["trust"]["n_judged"], found["table"]["n_rows"]
     judged = "" if n_judged >= n_rows else f" Judged by a random sample of {n_judged:,} rows."
     return (
-        "By chance: so many rows would be reported if none were unusual. In brackets: where the number lies with 90 % "
-        f"certainty.{judged}"
+        "By chance: so many rows would be reported if none were unusual. Beside what is reported: where the number "
+        f"lies with 90 % certainty.{judged}"
     )
-
-
-def reported(alarms: Mapping[str, Any]) -> str:
-    """A number of alarms, and between which numbers it lies."""
-    if alarms["fewest"] == alarms["most"]:
-        return f"{alarms['n_alarms']:,}"
-    return f"{alarms['n_alarms']:,} ({alarms['fewest']:,} to {alarms['most']:,})"
 
 
 def rounded(number: float) -> str:
@@ -119,8 +113,14 @@ def becomes(column: Mapping[str, Any]) -> str:
 
 
 def tidy(text: str) -> str:
-    """A number and its percent sign on one line."""
-    return text.replace(" %", "\u00a0%")
+    """A number and its percent sign with a blank between them that does not break the line.
+
+    Examples
+    --------
+    >>> tidy("5 % or 7%") == "5\u00a0% or 7\u00a0%"
+    True
+    """
+    return re.sub(r"(?<=\d) ?%", "\u00a0%", text)
 
 
 FILTERS = {
@@ -128,7 +128,6 @@ FILTERS = {
     "counted": counted,
     "leads": leads,
     "percent": percent,
-    "reported": reported,
     "rounded": rounded,
     "tidy": tidy,
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn.charts import score_bins
+from rdplearn.trust import score_distribution
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -17,14 +18,13 @@ EVERY_COUNT_UP_TO, N_FURTHER_COUNTS = 200, 200
 
 def describe_scores(scores: Doubles, threshold: float) -> dict[str, Any]:
     """Histogram, quantiles, threshold, and the lines that a reader may move it to, as plain values."""
-    edges, counts = score_bins(scores)
     return {
         "threshold": threshold,
         "n_reported": int(np.sum(scores > threshold)),
         "lowest": float(scores.min()),
         "median": float(np.median(scores)),
         "highest": float(scores.max()),
-        "histogram": {"edges": edges, "counts": counts},
+        "histogram": asdict(score_distribution(scores)),
         "lines": [{"threshold": line, "n_rows": count} for line, count in lines_to_draw(scores, threshold)],
     }
 

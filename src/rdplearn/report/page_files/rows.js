@@ -136,7 +136,8 @@ function explanationOf(row) {
     const bar = element("span", { class: part.contribution < 0 ? "bar lowers" : "bar" });
     bar.style.width = `${(100 * Math.abs(part.contribution)) / largest}%`;
     const words = part.rest ? element("span", { class: "words aside", text: part.column }) : reasonWords(part);
-    const amount = part.contribution < 0 ? `−${percent(-part.contribution / raised)}` : percent(part.contribution / raised);
+    const share = part.contribution / raised;
+    const amount = `${share <= -1e-4 ? "−" : ""}${percent(Math.abs(share))}`;
     return element("li", {}, words, element("span", { class: "track" }, bar), element("span", { class: "amount", text: amount }));
   });
   const told = `Score ${shortNumber(row.score)}; a typical row has ${shortNumber(baseline)}. `

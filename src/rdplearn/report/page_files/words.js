@@ -18,6 +18,7 @@ function scoreWords(score) {
 }
 
 function percent(share) {
+  if (share > 0 && share < 1e-4) return "under 0.01\u00a0%";
   return `${shortNumber(Number((100 * share).toPrecision(2)))}\u00a0%`;
 }
 

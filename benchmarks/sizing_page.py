@@ -1,0 +1,85 @@
+"""docs/sizing.md: what a table of any size takes on a cluster of any size, drawn from measured points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measuring import RESULTS
+from benchmarks.page import machine_line
+
+PAGE = Path(__file__).parent.parent / "docs" / "sizing.md"
+ROWS = (10**6, 10**8, 10**10, 10**12)
+WORKERS = (1, 10, 100, 1000)
+ROWS_A_PART = 10**7
+SECONDS_A_TASK = 1e-3  # of the scheduler, which hands tasks out one after the other
+UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def write() -> Path | None:
+    """Fit the model of time to the measured points, and put both on a page."""
+    path = RESULTS / "dask_sizing.json"
+    if not path.exists():
+        return None
+    result = json.loads(path.read_text())
+    points = result["rows"]
+    start, per_row = fit_points(points)
+    lines = [
+        "# How long, on how many workers",
+        "Written by `python -m benchmarks page` from `benchmarks/results/dask_sizing.json`; how to use a cluster is in "
+        "[distributed.md](distributed.md).",
+        "## The model",
+        "Scoring rows is independent work, a task for each part of the dataset:",
+        "    seconds = start + rows * cost / workers + tasks * 0.001",
+        f"Fitted to the points below: start {start:.2g} s, cost {per_row * 1e6:.3g} microseconds for a row of "
+        f"{points[0]['columns']} columns and 30 members of 50 numbers each, one thread to a worker. The cost of a row "
+        "is proportional to members x numbers x columns beyond some ten columns; four members cost a seventh of it. "
+        "The last term is the scheduler, which needs about a millisecond for each task: parts of ten million rows or "
+        "more keep it out of sight.",
+        "| rows | workers | measured, s | model, s |\n|---|---|---|---|\n"
+        + "\n".join(
+            f"| {point['rows']:,} | {point['workers']} | {point['seconds']:.3g} | "
+            f"{predicted(start, per_row, point['rows'], point['workers']):.3g} |"
+            for point in points
+        ),
+        machine_line(result),
+        "## What to expect",
+        "| rows |"
+        + "".join(f" {n:,} worker(s) |" for n in WORKERS)
+        + "\n|---|"
+        + "---|" * len(WORKERS)
+        + "\n"
+        + "\n".join(
+            f"| {rows:.0e} |" + "".join(f" {in_words(predicted(start, per_row, rows, n))} |" for n in WORKERS)
+            for rows in ROWS
+        ),
+        "## Memory",
+        "A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever "
+        "the size of a part and of the table. The scheduler holds some kilobytes for each task: a hundred thousand "
+        "parts take it a gigabyte, so parts should grow with the table. A fit reads every part once (Parquet) or three "
+        "times (Dask collections: count, look, draw) and keeps the drawn rows: 10,000 for each member and 100,000 for "
+        "the threshold.",
+    ]
+    PAGE.write_text("\n\n".join(lines) + "\n")
+    return PAGE
+
+
+def fit_points(points: list[dict[str, float]]) -> tuple[float, float]:
+    """Start and cost of a row, by least squares on relative errors."""
+    work = np.array([[1.0, point["rows"] / point["workers"]] for point in points])
+    seconds = np.array([point["seconds"] for point in points])
+    start, per_row = np.linalg.lstsq(work / seconds[:, None], np.ones(len(points)), rcond=None)[0]
+    return max(float(start), 0.0), float(per_row)
+
+
+def predicted(start: float, per_row: float, rows: float, workers: int) -> float:
+    """Seconds by the model."""
+    return start + rows * per_row / workers + SECONDS_A_TASK * max(1.0, rows / ROWS_A_PART)
+
+
+def in_words(seconds: float) -> str:
+    """A time in the largest unit that it fills."""
+    size, unit = next(((size, unit) for size, unit in UNITS if seconds >= size), UNITS[-1])
+    return f"{seconds / size:.2g} {unit}"
