@@ -62,6 +62,13 @@ def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[Problem]:
     return made
 
 
+def train_alone(problem: Problem, how: TrainingSettings) -> None:
+    """Train a member by the plain formulas."""
+    steps = PlainSteps(problem.rows, problem.targets, problem.phi, how, problem.seed)
+    steps.run(problem.kept, 0, how.n_steps)
+    steps.finish()
+
+
 VARIANTS = {
     "both losses, L1": {},
     "both losses, plain": {"inner_product": "plain", "distance_weight": 0.01},
@@ -115,7 +122,7 @@ def test_members_with_fewer_columns_are_stacked_with_the_others():
 def test_a_stack_agrees_with_autograd_member_by_member():
     from benchmarks.autograd_member import AutogradMember
 
-    how = settings(dropout=0.0, n_steps=100)
+    how = settings(dropout=0.0, n_steps=50)
     stacked = problems()
     references = []
     for number, problem in enumerate(problems()):
@@ -134,8 +141,8 @@ def test_a_stack_agrees_with_autograd_member_by_member():
     steps.run(0, how.n_steps)
     steps.finish()
     for problem, member in zip(stacked, references, strict=True):
-        assert_same_to_rounding(problem.phi.weights, member.parameters()[0], after_steps=100)
-        assert_same_to_rounding(problem.phi.bias, member.parameters()[1], after_steps=100)
+        assert_same_to_rounding(problem.phi.weights, member.parameters()[0], after_steps=50)
+        assert_same_to_rounding(problem.phi.bias, member.parameters()[1], after_steps=50)
 
 
 def test_one_exploding_member_does_not_slow_the_rest():
@@ -237,7 +244,8 @@ def test_the_transformer_is_the_same_with_either_engine(pairs, sparse):
 
 
 def test_the_clusterer_takes_an_engine(table):
-    kinds = [RDPClusterer(3, engine=engine, random_state=0).fit(table) for engine in ("numpy", "torch")]
+    few = table[:60]
+    kinds = [RDPClusterer(3, engine=engine, random_state=0).fit(few) for engine in ("numpy", "torch")]
     assert kinds[1].transformer_.engine == "torch"
     np.testing.assert_array_equal(kinds[0].labels_, kinds[1].labels_)
 

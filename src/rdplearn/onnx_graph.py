@@ -5,6 +5,7 @@ Arrays become constants of the graph. Only the `onnx` package is needed, and no 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,6 +27,7 @@ class Graph:
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
         self.n_names = 0
+        self._written: dict[Hashable, Value] = {}
 
     def add(self, operator: str, *inputs: Value | npt.NDArray[Any], **attributes: Any) -> Value:
         """Add a node with one output, and return the output's name."""
@@ -35,6 +37,12 @@ class Graph:
         names = [given if isinstance(given, str) else self.constant(given) for given in inputs]
         self.nodes.append(helper.make_node(operator, names, [output], name=output, **attributes))
         return output
+
+    def once(self, key: Hashable, write: Callable[[], Value]) -> Value:
+        """What `write` adds to the graph; the value that it gave before, if the key is known."""
+        if key not in self._written:
+            self._written[key] = write()
+        return self._written[key]
 
     def constant(self, array: npt.NDArray[Any]) -> Value:
         """Add a constant."""

@@ -22,8 +22,8 @@ Doubles = npt.NDArray[np.float64]
 
 
 def view_nodes(graph: Graph, rows: Value, view: Any) -> Value:
-    """What a view makes of the rows: (n_rows, n_columns it shows) in single precision."""
-    return WRITERS[type(view)](graph, rows, view)
+    """What a view makes of the rows, written once: (n_rows, n_columns it shows) in single precision."""
+    return graph.once((rows, id(view)), lambda: WRITERS[type(view)](graph, rows, view))
 
 
 def side_by_side(graph: Graph, rows: Value, view: View) -> Value:
@@ -81,29 +81,25 @@ def piecewise_linear(graph: Graph, rows: Value, knots: Sequence[tuple[Doubles, D
     -------
     Value : (n_rows, n_columns) in double precision
     """
-    n_levels = int(np.ceil(np.log2(max(len(places) for places, _ in knots) + 1)))
+    n_levels = int(np.ceil(np.log2(max(len(places) for places, _ in knots))))
     width = 2**n_levels
-    # Line 0 is level at the first height; line k goes on from knot k - 1; lines never reached start at infinity.
-    starts = np.full((len(knots), width), np.inf)
-    origins, heights, slopes = (np.zeros((len(knots), width)) for _ in range(3))
+    starts = np.full((len(knots), width), np.inf)  # of the line that goes on from each knot; none is ever past infinity
+    heights, slopes = np.zeros_like(starts), np.zeros_like(starts)
     for column, (places, values) in enumerate(knots):
-        n_knots = len(places)
-        starts[column, 0] = -np.inf
-        starts[column, 1 : n_knots + 1] = places
-        origins[column, 1 : n_knots + 1] = places
-        heights[column, 0], heights[column, 1 : n_knots + 1] = values[0], values
         steps = np.diff(places)
-        slopes[column, 1:n_knots] = np.divide(np.diff(values), steps, out=np.zeros_like(steps), where=steps > 0)
+        starts[column, : len(places)], heights[column, : len(places)] = places, values
+        slopes[column, : len(steps)] = np.divide(np.diff(values), steps, out=np.zeros_like(steps), where=steps > 0)
     first, last = (np.array([places[end] for places, _ in knots]) for end in (0, -1))
     rows = graph.add("Min", graph.add("Max", rows, first), last)
-    line = np.arange(len(knots), dtype=np.int64)[None] * width  # of column c and line k: c * width + k
+    tables = {name: graph.constant(table.ravel()) for name, table in (("s", starts), ("h", heights), ("m", slopes))}
+    line = np.arange(len(knots), dtype=np.int64)[None] * width  # of column c and knot k: c * width + k
     found = graph.add("Add", graph.cast(graph.add("Mul", rows, np.array(0.0)), np.int64), line)
     for level in reversed(range(n_levels)):
         further = graph.add("Add", found, np.array(2**level))
-        is_past = graph.add("GreaterOrEqual", rows, graph.add("Gather", starts.ravel(), further))
+        is_past = graph.add("GreaterOrEqual", rows, graph.add("Gather", tables["s"], further))
         found = graph.add("Where", is_past, further, found)
-    origin, height, slope = (graph.add("Gather", table.ravel(), found) for table in (origins, heights, slopes))
-    return graph.add("Add", graph.add("Mul", graph.add("Sub", rows, origin), slope), height)
+    start, height, slope = (graph.add("Gather", table, found) for table in tables.values())
+    return graph.add("Add", graph.add("Mul", graph.add("Sub", rows, start), slope), height)
 
 
 def clipped(graph: Graph, values: Value, farthest: float) -> Value:
