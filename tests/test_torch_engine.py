@@ -80,13 +80,6 @@ VARIANTS = {
 }
 
 
-def train_alone(problem, how) -> None:
-    """Take 60 steps with the plain engine."""
-    steps = PlainSteps(problem.rows, problem.targets, problem.phi, how, problem.seed)
-    steps.run(problem.kept, 0, 60)
-    steps.finish()
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sparse):
