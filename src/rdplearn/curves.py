@@ -132,7 +132,8 @@ class Distinct:
         place = share * (self.n_rows - 1)
         ends = np.cumsum(self.counts)
         below, above = self.values[np.searchsorted(ends, [np.floor(place), np.ceil(place)], side="right")]
-        return float(below + (place - np.floor(place)) * (above - below))
+        weight = place - np.floor(place)
+        return float(below if below == above else (1 - weight) * below + weight * above)
 
     def scale(self) -> float:
         """Width of the middle nine tenths in standard deviations of a normal column.
@@ -169,13 +170,19 @@ def fit_curves(columns: list[Distinct], curve_of: Callable[[Distinct], Curve]) -
 
 
 def distinct_columns(sample: Matrix) -> list[Distinct]:
-    """The distinct values of every column of a sample of rows."""
+    """The distinct values of every column of a sample of rows; what is next to zero counts as zero."""
     if not sp.issparse(sample):
-        pairs = [np.unique(column, return_counts=True) for column in np.asarray(sample, dtype=np.float64).T]
+        pairs = [np.unique(column, return_counts=True) for column in _next_to_zero_as_zero(sample).T]
         return [Distinct(values, counts) for values, counts in pairs]
     by_column = sp.csc_array(sample)
-    stored = np.split(by_column.data.astype(np.float64), by_column.indptr[1:-1])
+    stored = np.split(_next_to_zero_as_zero(by_column.data), by_column.indptr[1:-1])
     return [_with_zeros(values, sample.shape[0] - len(values)) for values in stored]
+
+
+def _next_to_zero_as_zero(numbers: npt.ArrayLike) -> Doubles:
+    """Between numbers this small a curve would be steeper than numbers can say."""
+    numbers = np.asarray(numbers, dtype=np.float64)
+    return np.where(np.abs(numbers) < NARROWEST, 0.0, numbers)
 
 
 def robust_curve(column: Distinct) -> Curve:
