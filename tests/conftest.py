@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from rdplearn.detector import PAPER
+
+settings.register_profile("same-every-time", derandomize=True)
+settings.register_profile("search", derandomize=False)  # pytest --hypothesis-profile=search: other examples each time
+settings.load_profile("same-every-time")
 
 SMALL = {**PAPER, "n_members": 3, "n_rounds": 2, "n_steps": 100, "max_samples": 500, "random_state": 0}
 
