@@ -32,6 +32,14 @@ The cost of a row is proportional to members x numbers x columns beyond some ten
 thirty. The last term is the scheduler, which needs about a millisecond for each task: parts of ten million rows or more
 keep it out of sight."""
 NOT_MEASURED = "Start and cost have not been measured on this machine yet: `python -m benchmarks dask` does it."
+FITTING = """## Fitting
+
+A member trains on its own few thousand rows, so the time of a fit is one reading of the table (as long as reading its
+Parquet files takes, shared by all workers) plus
+
+    seconds = ceil(members / workers) * seconds of a member
+
+and no more workers than members help. A member's time grows with rounds x steps x columns, not with the table."""
 MEMORY = """## Memory
 
 A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever the size
@@ -42,9 +50,10 @@ count, look, draw) and keeps the drawn rows: thousands for each member and 100,0
 
 def write() -> Path:
     """Put the model of time on a page, with the points that it was fitted to once they have been measured."""
-    path = RESULTS / "dask_sizing.json"
-    measured = points_and_forecast(json.loads(path.read_text())) if path.exists() else [NOT_MEASURED]
-    PAGE.write_text("\n\n".join([TITLE, MODEL, *measured, MEMORY]) + "\n")
+    points, members = RESULTS / "dask_sizing.json", RESULTS / "dask_fitting.json"
+    measured = points_and_forecast(json.loads(points.read_text())) if points.exists() else [NOT_MEASURED]
+    fitting = [FITTING, cost_of_a_member(json.loads(members.read_text()))] if members.exists() else [FITTING]
+    PAGE.write_text("\n\n".join([TITLE, MODEL, *measured, *fitting, MEMORY]) + "\n")
     return PAGE
 
 
@@ -70,6 +79,16 @@ def points_and_forecast(result: dict[str, Any]) -> list[str]:
         "## What to expect",
         f"| rows |{titles}\n|---|{'---|' * len(WORKERS)}\n{forecast}",
     ]
+
+
+def cost_of_a_member(result: dict[str, Any]) -> str:
+    """What a member takes, of the fit that was measured."""
+    row = result["rows"][0]
+    return (
+        f"Measured: {row['seconds a member, one worker']:.2g} s a member of two rounds of 1,500 steps at 64 columns, "
+        f"the draw of its rows included; {row['members']} members are {row['times']:.2f} times as fast with two "
+        "workers as with one."
+    )
 
 
 def fit_points(points: list[dict[str, float]]) -> tuple[float, float]:

@@ -23,6 +23,7 @@ def settings(**changes) -> BoostingSettings:
         "n_rounds": 3,
         "filter_fraction": 0.1,
         "shrinkage": 0.0,
+        "start_scale": 1.0,
         "bandwidth": None,
         "score_rounds": 1,
         "n_rounds_kept": 1,
@@ -73,6 +74,13 @@ def test_a_member_knows_its_typical_score_and_its_spread():
     assert [m.typical for m in member.rounds] == pytest.approx([np.median(s) for s in scores], rel=1e-4)
     logs = [np.log(s / np.median(s) + 0.01) for s in scores[-2:]]
     assert member.spread == pytest.approx(np.mean(logs, axis=0).std(), rel=1e-3)
+
+
+def test_phi_starts_at_the_share_of_its_size_that_is_asked_for():
+    still = replace(settings().training, n_steps=1, learning_rate=1e-12)
+    whole, tenth = (run(ROWS, settings(n_rounds=1, start_scale=scale, training=still)) for scale in (1.0, 0.1))
+    starts = [member.rounds[-1].representation.weights for member in (whole, tenth)]
+    np.testing.assert_allclose(starts[1], 0.1 * starts[0], rtol=1e-5)
 
 
 def test_shrinkage_is_what_dropout_does_in_expectation():

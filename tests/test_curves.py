@@ -39,6 +39,14 @@ def test_the_rank_view_is_the_normal_quantile_of_the_rank():
     np.testing.assert_allclose(view_of(table, "rank")(table).ravel(), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["robust", "rank"])
+@pytest.mark.parametrize("n_ones", [2, 200, 500])
+def test_two_values_are_equally_far_apart_however_rare_one_is(name, n_ones):
+    table = np.repeat([3.0, 7.0], [1000 - n_ones, n_ones])[:, None]
+    low, high = view_of(table, name)(np.array([[3.0], [7.0]])).ravel()
+    assert high - low == pytest.approx(0.8 * 3.3)
+
+
 def test_many_distinct_values_need_few_knots():
     table = np.exp(3 * RNG.normal(size=(5000, 1)))
     view = view_of(table, "rank")

@@ -52,6 +52,7 @@ class BoostingSettings:
     n_rounds: int
     filter_fraction: float
     shrinkage: float
+    start_scale: float
     bandwidth: float | None
     score_rounds: int
     n_rounds_kept: int
@@ -138,7 +139,7 @@ class Boosting:
         self.targets = self.mapping(rows)
         check_targets(self.targets, settings)
         aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
-        self.start = draw_phi(rows, settings.n_components, settings.torch, self.rng)
+        self.start = draw_phi(rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
         problem = Problem(rows, aims, self.kept, self.start, int(self.rng.integers(2**63)))
         return problem if self.span is None else enter(self.span, problem)
 

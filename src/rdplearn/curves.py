@@ -3,8 +3,10 @@ r"""Curved views of the columns: every value seen on a scale that its column's d
 With :math:`v` a value, :math:`N` rows, and everything learned from a sample of the table's rows:
 
 - *robust*: :math:`0.8 (v - \text{median}) / s`, cut at ±8, where :math:`s` is the width of the middle nine tenths of
-  the column in units that make it 1 for a normal distribution. Outliers neither set the scale nor leave it.
-- *rank*: :math:`0.8 \Phi^{-1}(\text{share of rows below } v)`: the same for any increasing function of the column.
+  the column in units that make it 1 for a normal distribution. Outliers neither set the scale nor leave it. In a column
+  of two values they are that width apart: that one of them is rare is left to the view *surprise*.
+- *rank*: :math:`0.8 \Phi^{-1}(\text{share of rows below } v)`: the same for any increasing function of the column; in a
+  column of two values, as *robust*.
 - *surprise*: how rare values like this one are, as a logarithm: of the frequency where a column has few distinct
   values, of the distance that the nearest :math:`\sqrt N` values span where it has many. Rare values in the middle of a
   column stand out here, and only here.
@@ -138,9 +140,11 @@ class Distinct:
     def scale(self) -> float:
         """Width of the middle nine tenths in standard deviations of a normal column.
 
-        Where these are all equal, the standard deviation; in a constant column, the constant itself.
+        Two values are this width apart, however rare one of them is. Where the middle nine tenths are all equal, the
+        standard deviation; in a constant column, the constant itself.
         """
-        width = self.quantile(0.95) / 3.3 - self.quantile(0.05) / 3.3
+        low, high = self.values[[0, -1]] if len(self.values) <= 2 else (self.quantile(0.05), self.quantile(0.95))
+        width = float(high / 3.3 - low / 3.3)
         return float(np.clip(width or self._deviation() or abs(self.values[0]) or 1.0, NARROWEST, WIDEST))
 
     def _deviation(self) -> float:
@@ -192,7 +196,12 @@ def robust_curve(column: Distinct) -> Curve:
 
 
 def rank_curve(column: Distinct) -> Curve:
-    """The normal quantile of each value's rank; rows with equal values share their mean rank."""
+    """The normal quantile of each value's rank; rows with equal values share their mean rank.
+
+    Of two values, a rank says no more than which it is.
+    """
+    if len(column.values) <= 2:
+        return robust_curve(column)
     shares = (np.cumsum(column.counts) - 0.5 * column.counts) / column.n_rows
     chosen = _knots_among(shares)
     return column.values[chosen], UNIT * ndtri(shares[chosen])

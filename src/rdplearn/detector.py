@@ -59,6 +59,7 @@ PAPER: dict[str, Any] = {
     "max_grad_norm": 0.1,
     "dropout": 0.1,
     "shrinkage": 0.0,
+    "start_scale": 1.0,
     "max_samples": 10_000,
     "bootstrap": True,
     "combination": "mean",
@@ -125,6 +126,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     shrinkage : float in [0, 1), default=0.1
         φ is trained to predict this much less than η. That is what dropout of this share does to the novelty loss in
         expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
+    start_scale : float, default=0.1
+        φ's last layer starts at this share of the usual size, 1 in the paper. Where training has not come, φ is what
+        it started as, and a large start adds noise to the score. A `network` of your own starts as you make it.
     max_samples : int or float, default=2048
         Rows that each member draws: a number, or a share of the table in (0, 1].
     bootstrap : bool, default=False
@@ -228,6 +232,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "shrinkage": [Interval(Real, 0, 1, closed="left")],
+        "start_scale": [Interval(Real, 0, None, closed="neither")],
         "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right")],
         "bootstrap": ["boolean"],
         "combination": [StrOptions({"mean", "geometric"})],
@@ -265,6 +270,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         max_grad_norm: float = 0.1,
         dropout: float = 0.0,
         shrinkage: float = 0.1,
+        start_scale: float = 0.1,
         max_samples: float = 2048,
         bootstrap: bool = False,
         combination: Literal["mean", "geometric"] = "geometric",
@@ -302,6 +308,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.max_grad_norm = max_grad_norm
         self.dropout = dropout
         self.shrinkage = shrinkage
+        self.start_scale = start_scale
         self.max_samples = max_samples
         self.bootstrap = bootstrap
         self.combination = combination
@@ -618,6 +625,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             n_rounds=self.n_rounds,
             filter_fraction=self.filter_fraction,
             shrinkage=self.shrinkage,
+            start_scale=self.start_scale,
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),

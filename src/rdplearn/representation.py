@@ -57,14 +57,22 @@ class Representation:
 
 
 def draw_representation(
-    n_columns: int, n_components: int, rng: np.random.Generator, widths: tuple[int, ...] = ()
+    n_columns: int,
+    n_components: int,
+    rng: np.random.Generator,
+    widths: tuple[int, ...] = (),
+    start_scale: float = 1.0,
 ) -> Representation:
-    """Draw φ before training. widths : of hidden layers, the first of which sees the columns."""
+    """Draw φ before training.
+
+    widths : of hidden layers, the first of which sees the columns; start_scale : of the last layer's weights
+    """
     sizes = [n_columns, *widths, n_components]
     layers = [
         (gaussian((n_in, n_out), 2.0 / n_in, rng), np.zeros(n_out, dtype=np.float32))
         for n_in, n_out in itertools.pairwise(sizes)
     ]
+    layers[-1][0][:] *= np.float32(start_scale)
     return Representation(*layers[0], tuple(layers[1:]))
 
 
