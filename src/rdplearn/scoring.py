@@ -42,7 +42,7 @@ N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 # The plain formulas pass over each number of φ and η seven times; from here on one compiled pass is sooner done.
 NUMBERS_WORTH_COMPILING = 2e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
-NUMBERS_AT_ONCE = 400  # of φ: for a block of rows they stay in the processor's cache
+NUMBERS_AT_ONCE = 1500  # of φ: enough to keep BLAS busy, and for a block of rows still in the cache
 _rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
 
 
@@ -77,7 +77,7 @@ class Ensemble:
         is_own = not isinstance(phi, Representation)
         (weights, bias), *deeper = [(np.empty((0, 0)), np.empty(0))] if is_own else phi.layers
         self.n_members, self.n_components = n_members, phi.n_components
-        self.weights = np.zeros((len(weights), n_members * bias.size), dtype=np.float32)
+        self.weights = np.zeros((len(weights), n_members * bias.size), dtype=np.float32, order="F")
         self.bias = np.zeros(n_members * bias.size, dtype=np.float32)
         self.deeper = [tuple(np.zeros((n_members, *part.shape), np.float32) for part in layer) for layer in deeper]
         self.networks: list[Phi] | None = [phi] * n_members if is_own else None
@@ -89,7 +89,7 @@ class Ensemble:
         elif isinstance(example.mapping, Projection):
             n_columns, n_targets = example.mapping.weights.shape
             self.mappings = Projection(
-                np.zeros((n_columns, n_members * n_targets), dtype=np.float32),
+                np.zeros((n_columns, n_members * n_targets), dtype=np.float32, order="F"),
                 np.zeros(n_members * n_targets, dtype=np.float32),
                 np.zeros(n_members * n_targets, dtype=np.float32),
                 example.mapping.activation,
@@ -216,7 +216,8 @@ class Panel:
         shape = (-1, len(self.ensembles), len(self.members))
 
         def score_block(rows: Rows) -> Floats:
-            return combination.to_scale(score(rows), together.typical).reshape(shape).mean(axis=1)
+            scores = combination.to_scale(score(rows), together.typical)
+            return scores if len(self.ensembles) == 1 else scores.reshape(shape).mean(axis=1)
 
         return score_block
 
