@@ -4,7 +4,8 @@ With :math:`v` a value, :math:`N` rows, and everything learned from a sample of 
 
 - *robust*: :math:`0.8 (v - \text{median}) / s`, cut at ±8, where :math:`s` is the width of the middle nine tenths of
   the column in units that make it 1 for a normal distribution. Outliers neither set the scale nor leave it. In a column
-  of two values they are that width apart: that one of them is rare is left to the view *surprise*.
+  of two values they are that width apart, half of it to each side of zero: that one of them is rare is left to the view
+  *surprise*.
 - *rank*: :math:`0.8 \Phi^{-1}(\text{share of rows below } v)`: the same for any increasing function of the column; in a
   column of two values, as *robust*.
 - *surprise*: how rare values like this one are, as a logarithm: of the frequency where a column has few distinct
@@ -137,6 +138,10 @@ class Distinct:
         weight = place - np.floor(place)
         return float(below if below == above else (1 - weight) * below + weight * above)
 
+    def middle(self) -> float:
+        """The median; of two values, the number half way between them."""
+        return float(self.values[0] / 2 + self.values[-1] / 2) if len(self.values) <= 2 else self.quantile(0.5)
+
     def scale(self) -> float:
         """Width of the middle nine tenths in standard deviations of a normal column.
 
@@ -190,8 +195,8 @@ def _next_to_zero_as_zero(numbers: npt.ArrayLike) -> Doubles:
 
 
 def robust_curve(column: Distinct) -> Curve:
-    """The median at zero, and the middle nine tenths for a scale."""
-    centre, reach = column.quantile(0.5), FARTHEST_ROBUST * column.scale()
+    """The median at zero, and the middle nine tenths for a scale; two values to either side of zero."""
+    centre, reach = column.middle(), FARTHEST_ROBUST * column.scale()
     return np.array([centre - reach, centre, centre + reach]), UNIT * FARTHEST_ROBUST * np.array([-1.0, 0.0, 1.0])
 
 

@@ -64,7 +64,7 @@ PAPER: dict[str, Any] = {
     "bootstrap": True,
     "combination": "mean",
 }
-QUARTILE_ROWS, SHARE_ROWS = 2_000, 100_000  # a threshold of a larger table is taken from a sample of this size
+QUARTILE_ROWS, SHARE_ROWS = 1_000, 100_000  # a threshold of a larger table is taken from a sample of this size
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -139,7 +139,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
         (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
-        large tables a random sample is judged: 2,000 rows for the box plot, 100,000 for a share.
+        large tables a random sample is judged: 1,000 rows for the box plot, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
         fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn.threshold`.

@@ -198,11 +198,12 @@ def sparse_signs(n_columns: int, n_targets: int, rng: np.random.Generator) -> Fl
 
 def few_columns(rows: Rows, kept: npt.NDArray[np.int64], n_targets: int, rng: np.random.Generator) -> Projection:
     """Draw numbers that look at one to three columns each and bend at a random row."""
-    n_columns = rows.shape[1]
-    weights = np.zeros((n_columns, n_targets), dtype=np.float32)
-    for target, n_seen in enumerate(np.minimum(rng.integers(1, MOST_COLUMNS_SEEN + 1, size=n_targets), n_columns)):
-        seen = rng.choice(n_columns, size=n_seen, replace=False)
-        weights[seen, target] = np.sqrt(2.0 / n_seen) * rng.standard_normal(n_seen)
+    weights = np.zeros((rows.shape[1], n_targets), dtype=np.float32)
+    n_seen = rng.integers(1, MOST_COLUMNS_SEEN + 1, size=(n_targets, 1))
+    seen = rng.integers(rows.shape[1], size=(n_targets, MOST_COLUMNS_SEEN))
+    drawn = np.sqrt(2.0 / n_seen) * rng.standard_normal(seen.shape)
+    drawn[np.arange(MOST_COLUMNS_SEEN) >= n_seen] = 0.0
+    np.add.at(weights, (seen, np.arange(n_targets)[:, None]), drawn)
     bends = rows[rng.choice(kept, n_targets)] @ weights
     offset = -np.diagonal(bends).astype(np.float32)
     targets = Projection(weights, offset, np.zeros_like(offset), "leaky")(rows)[kept]
