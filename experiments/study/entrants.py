@@ -51,7 +51,8 @@ _TRIAL_C = {
 _PAPER_IN_SHORT = {
     "n_members": 3, "views": "minmax", "mapping": "leaky", "distance_weight": 1.0, "n_rounds": 8,
     "filter_fraction": 0.05, "score_rounds": 1, "n_steps": 1_500, "batch_size": 192, "learning_rate": 0.1,
-    "dropout": 0.1, "shrinkage": 0.0, "max_samples": 10_000, "bootstrap": True, "combination": "mean",
+    "dropout": 0.1, "shrinkage": 0.0, "start_scale": 1.0, "max_samples": 10_000, "bootstrap": True,
+    "combination": "mean",
 }  # fmt: skip
 
 CANDIDATES = (
@@ -67,7 +68,11 @@ CANDIDATES = (
         only_leaky={"mapping": "leaky"},
     ),
     *_variants("combination", mean_of_scores={"combination": "mean"}),
-    *_variants("training", dropout_for_shrinkage={"dropout": 0.1, "shrinkage": 0.0}),
+    *_variants(
+        "training",
+        dropout_for_shrinkage={"dropout": 0.1, "shrinkage": 0.0},
+        start_at_full_size={"start_scale": 1.0},
+    ),
 )
 
 DISTANCES = (

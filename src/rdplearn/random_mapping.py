@@ -198,12 +198,13 @@ def sparse_signs(n_columns: int, n_targets: int, rng: np.random.Generator) -> Fl
 
 def few_columns(rows: Rows, kept: npt.NDArray[np.int64], n_targets: int, rng: np.random.Generator) -> Projection:
     """Draw numbers that look at one to three columns each and bend at a random row."""
-    weights = np.zeros((rows.shape[1], n_targets), dtype=np.float32)
-    n_seen = rng.integers(1, MOST_COLUMNS_SEEN + 1, size=(n_targets, 1))
-    seen = rng.integers(rows.shape[1], size=(n_targets, MOST_COLUMNS_SEEN))
+    n_columns = rows.shape[1]
+    weights = np.zeros((n_columns, n_targets), dtype=np.float32)
+    most = min(MOST_COLUMNS_SEEN, n_columns)
+    n_seen = np.minimum(rng.integers(1, MOST_COLUMNS_SEEN + 1, size=(n_targets, 1)), most)
+    seen = rng.permuted(np.tile(np.arange(n_columns), (n_targets, 1)), axis=1)[:, :most]
     drawn = np.sqrt(2.0 / n_seen) * rng.standard_normal(seen.shape)
-    drawn[np.arange(MOST_COLUMNS_SEEN) >= n_seen] = 0.0
-    np.add.at(weights, (seen, np.arange(n_targets)[:, None]), drawn)
+    weights[seen, np.arange(n_targets)[:, None]] = np.where(np.arange(most) < n_seen, drawn, 0.0)
     bends = rows[rng.choice(kept, n_targets)] @ weights
     offset = -np.diagonal(bends).astype(np.float32)
     targets = Projection(weights, offset, np.zeros_like(offset), "leaky")(rows)[kept]
