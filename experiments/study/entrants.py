@@ -46,10 +46,10 @@ def _sweep(question: str, parameter: str, values: tuple[Any, ...], n_seeds: int 
 _TRIAL_C = {
     "n_members": 4, "views": ["robust", "rank", "robust+rank+surprise", "robust"],
     "mapping": ["few", "few", "leaky", "leaky"], "score_rounds": 2, "dropout": 0.1, "shrinkage": 0.0,
-    "batch_size": 192, "max_samples": 4_096,
+    "n_components": 50, "batch_size": 192, "max_samples": 4_096,
 }  # fmt: skip
 _PAPER_IN_SHORT = {
-    "n_members": 3, "views": "minmax", "mapping": "leaky", "distance_weight": 1.0, "n_rounds": 8,
+    "n_members": 3, "n_components": 50, "views": "minmax", "mapping": "leaky", "distance_weight": 1.0, "n_rounds": 8,
     "filter_fraction": 0.05, "score_rounds": 1, "n_steps": 1_500, "batch_size": 192, "learning_rate": 0.1,
     "dropout": 0.1, "shrinkage": 0.0, "start_scale": 1.0, "max_samples": 10_000, "bootstrap": True,
     "combination": "mean",
@@ -99,7 +99,8 @@ CURVES = (
     *_sweep("share dropped", "filter_fraction", (0.0, 0.05, 0.2)),
     *_sweep("rows a member draws", "max_samples", (256, 1_024, 4_096)),
     *_sweep("shrinkage", "shrinkage", (0.0, 0.05, 0.2)),
-    *_sweep("components", "n_components", (20, 100)),
+    *_sweep("components", "n_components", (20, 50, 100)),
+    *_sweep("rows in a step", "batch_size", (48, 192)),
 )
 
 PAPER = (Entrant("paper, 3 members, 1,500 steps", DEFAULT, _PAPER_IN_SHORT, 1),)

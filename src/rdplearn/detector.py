@@ -83,7 +83,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ----------
     n_members : int, default=5
         Size of the ensemble.
-    n_components : int, default=50
+    n_components : int, default=32
         Numbers in φ(x), the paper's M.
     n_targets : int, default=None
         Numbers in η(x), the paper's K. By default as many as `n_components`, which the novelty loss requires.
@@ -115,7 +115,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         the paper, is the fastest; two or three give a steadier ranking.
     n_steps : int, default=60
         Steps of gradient descent in each round.
-    batch_size : int, default=128
+    batch_size : int, default=96
         Rows in each step.
     learning_rate : float, default=1.0
     momentum : float in [0, 1), default=0.9
@@ -252,7 +252,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self,
         *,
         n_members: int = 5,
-        n_components: int = 50,
+        n_components: int = 32,
         n_targets: int | None = None,
         views: str | Sequence[str] = VIEWS,
         mapping: Any = MAPPINGS,
@@ -264,7 +264,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         filter_fraction: float = 0.1,
         score_rounds: int = 3,
         n_steps: int = 60,
-        batch_size: int = 128,
+        batch_size: int = 96,
         learning_rate: float = 1.0,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
