@@ -10,8 +10,9 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import dask.array as da
@@ -37,18 +38,31 @@ WORKERS = (1, 2)
 
 
 @contextmanager
-def clusters() -> Iterator[dict[int, Client]]:
-    """A cluster for each number of workers, each worker with one thread."""
-    made = [
-        LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR)
-        for n in WORKERS
-    ]
-    clients = [Client(cluster, set_as_default=False) for cluster in made]
-    try:
-        yield dict(zip(WORKERS, clients, strict=True))
-    finally:
-        for opened in (*clients, *made):
-            opened.close()
+def cluster_of(n_workers: int) -> Iterator[Client]:
+    """A cluster of so many workers, each with one thread."""
+    with (
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def best_seconds(job: Callable[[Client], None], n_turns: int) -> dict[int, float]:
+    """Seconds of a job's best turn with each number of workers.
+
+    One cluster is there at a time, and warm: another's idle workers take their share of the processor.
+    """
+    best = dict.fromkeys(WORKERS, float("inf"))
+    for _ in range(n_turns):
+        for n_workers in WORKERS:
+            with cluster_of(n_workers) as client:
+                job(client)
+                start = time.perf_counter()
+                job(client)
+                best[n_workers] = min(best[n_workers], time.perf_counter() - start)
+    return best
 
 
 def write_dataset(folder: Path, n_rows: int) -> Dataset:
@@ -89,21 +103,22 @@ def score_here(dataset: Dataset, model: TableModel, output: Path) -> None:
 def scoring(n_turns: int = 3) -> list[dict[str, object]]:
     """Rows per second with two workers, with one, and without Dask; the paper's 30 members, 10 columns."""
     n_rows = max(N_LARGE // 10, 100_000)
-    with tempfile.TemporaryDirectory() as name, clusters() as clients:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         dataset, model = write_dataset(folder / "in", n_rows), paper_model(numbers(100_000, 0))
         model.estimator.set_params(n_jobs=1)
-        jobs = {
-            f"{n} worker(s)": lambda n=n: score_there(clients[n], dataset, model, folder / f"out{n}") for n in WORKERS
-        }
-        jobs["no Dask"] = lambda: score_here(dataset, model, folder / "here")
-        for job in jobs.values():
-            job()  # compiled, imported
-        seconds = best_times(jobs, n_turns=n_turns, clock=time.perf_counter)
-    one, two, none = seconds["1 worker(s)"], seconds["2 worker(s)"], seconds["no Dask"]
+        there = best_seconds(lambda client: score_there(client, dataset, model, folder / "there"), n_turns)
+        here = best_times(
+            {"no Dask": lambda: score_here(dataset, model, folder / "here")}, n_turns=n_turns, clock=time.perf_counter
+        )
     return [
-        {"rows": n_rows, "compared": "two workers against one", "times": one / two, "wanted at least": 1.7},
-        {"rows": n_rows, "compared": "one worker against no Dask", "times": one / none, "wanted at most": 1.25},
+        {"rows": n_rows, "compared": "two workers against one", "times": there[1] / there[2], "wanted at least": 1.7},
+        {
+            "rows": n_rows,
+            "compared": "one worker against no Dask",
+            "times": there[1] / here["no Dask"],
+            "wanted at most": 1.25,
+        },
     ]
 
 
@@ -116,19 +131,14 @@ def fitting(n_turns: int = 3) -> list[dict[str, object]]:
         with client.as_current():
             detector.fit(da.from_array(rows, chunks=(10_000, 64)))
 
-    with clusters() as clients:
-        jobs = {str(n): lambda n=n: fit(clients[n]) for n in WORKERS}
-        for job in jobs.values():
-            job()
-        seconds = best_times(jobs, n_turns=n_turns, clock=time.perf_counter)
-    times = seconds["1"] / seconds["2"]
+    seconds = best_seconds(fit, n_turns)
     return [
         {
             "members": 30,
             "compared": "two workers against one",
-            "times": times,
+            "times": seconds[1] / seconds[2],
             "wanted at least": 1.6,
-            "seconds a member, one worker": seconds["1"] / 30,
+            "seconds a member, one worker": seconds[1] / 30,
         }
     ]
 
@@ -156,16 +166,16 @@ def sizing() -> list[dict[str, object]]:
     """Seconds to score tables of three sizes with one worker and two; the sizing page is drawn from these."""
     measured: list[dict[str, object]] = []
     model = paper_model(numbers(100_000, 0))
-    with clusters() as clients:
-        for n_rows in (N_LARGE // 200, N_LARGE // 20, N_LARGE):
-            with tempfile.TemporaryDirectory() as name:
-                dataset = write_dataset(Path(name) / "in", n_rows)
-                for n_workers, client in clients.items():
-                    score_there(client, dataset, model, Path(name) / "warm")
+    for n_rows in (N_LARGE // 200, N_LARGE // 20, N_LARGE):
+        with tempfile.TemporaryDirectory() as name:
+            dataset = write_dataset(Path(name) / "in", n_rows)
+            for n_workers in WORKERS:
+                with cluster_of(n_workers) as client:
+                    score_there(client, replace(dataset, parts=dataset.parts[:2]), model, Path(name) / "warm")
                     start = time.perf_counter()
                     score_there(client, dataset, model, Path(name) / "out")
                     seconds = time.perf_counter() - start
-                    measured.append({"rows": n_rows, "columns": N_COLUMNS, "workers": n_workers, "seconds": seconds})
+                measured.append({"rows": n_rows, "columns": N_COLUMNS, "workers": n_workers, "seconds": seconds})
     return measured
 
 
