@@ -124,12 +124,12 @@ def scoring(n_turns: int = 3) -> list[dict[str, object]]:
 
 def fitting(n_turns: int = 3) -> list[dict[str, object]]:
     """A fit of 30 members, two rounds of 1,500 steps, on a table in 20 partitions: two workers against one."""
-    rows = np.random.default_rng(0).normal(size=(200_000, 64))
+    rows = da.random.default_rng(0).normal(size=(200_000, 64), chunks=(10_000, 64))  # made by the workers
     detector = RDPDetector.paper(n_rounds=2, n_steps=1500, random_state=0)
 
     def fit(client: Client) -> None:
         with client.as_current():
-            detector.fit(da.from_array(rows, chunks=(10_000, 64)))
+            detector.fit(rows)
 
     seconds = best_seconds(fit, n_turns)
     return [
@@ -171,7 +171,8 @@ def sizing() -> list[dict[str, object]]:
             dataset = write_dataset(Path(name) / "in", n_rows)
             for n_workers in WORKERS:
                 with cluster_of(n_workers) as client:
-                    score_there(client, replace(dataset, parts=dataset.parts[:2]), model, Path(name) / "warm")
+                    half = replace(dataset, parts=dataset.parts[: N_PARTS // 2])
+                    score_there(client, half, model, Path(name) / "warm")
                     start = time.perf_counter()
                     score_there(client, dataset, model, Path(name) / "out")
                     seconds = time.perf_counter() - start
