@@ -230,8 +230,8 @@ def _losses(found: Table) -> str:
     return (
         f"## Where it loses\n\nSets where the default is more than {BEHIND} AUC-ROC behind IsolationForest. The kind "
         f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {_NARROW} columns. With "
-        "so few, members that see one to three columns each and members that see all of them say much the same, and cuts "
-        "along the columns, as IsolationForest makes them, are as good a way to look.\n\n"
+        "so few, members that see one to three columns each and members that see all of them say much the same, and "
+        "cuts along the columns, as IsolationForest makes them, are as good a way to look.\n\n"
         + _markdown(
             ["", "rows x columns, anomalies, columns of few values", "default", "IsolationForest", "difference"], lines
         )
