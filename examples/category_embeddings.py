@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from rdplearn import RDPDetector
 
-N_SHOPS, N_CURRENCIES = 40, 5
+N_SHOPS, N_CURRENCIES, N_NUMBERS = 40, 5, 50
 
 
 def payments(n_rows: int = 3000, n_anomalies: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -58,11 +58,15 @@ def project_one_hot(weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def main(n_steps: int = 300) -> dict[str, float]:
     """Compare φ with embeddings with the default on the same columns."""
     table, is_anomalous = payments()
-    weights = np.random.default_rng(1).normal(size=(N_SHOPS + N_CURRENCIES + 1, 50))
+    weights = np.random.default_rng(1).normal(size=(N_SHOPS + N_CURRENCIES + 1, N_NUMBERS))
     quick = {"n_members": 4, "n_rounds": 2, "n_steps": n_steps, "random_state": 0}
     detectors = {
         "embeddings": RDPDetector(
-            network=EmbeddedPayments, mapping=partial(project_one_hot, weights), views="unchanged", **quick
+            network=EmbeddedPayments,
+            n_components=N_NUMBERS,
+            mapping=partial(project_one_hot, weights),
+            views="unchanged",
+            **quick,
         ),
         "codes as numbers": RDPDetector(**quick),
     }
