@@ -171,7 +171,7 @@ def _curves(found: Table) -> str:
     return (
         "## What more time buys\n\nMore members, rounds and steps than the default's, against processor time.\n\n"
         "![Quality against cost](figures/default_cost.svg)\n"
-        if found.has(DEFAULT)
+        if any(found.has(entrant.label) for entrant in CURVES)
         else ""
     )
 
