@@ -85,9 +85,9 @@ def cost_of_a_member(result: dict[str, Any]) -> str:
     """What a member takes, of the fit that was measured."""
     row = result["rows"][0]
     return (
-        f"Measured: {row['seconds a member, one worker']:.2g} s a member of two rounds of 6,000 steps at 64 columns, "
-        f"the draw of its rows included; {row['members']} members are {row['times']:.2f} times as fast with two "
-        "workers as with one."
+        f"Measured: {row['seconds a member, one worker']:.2g} s a member of {row['rounds']} rounds of "
+        f"{row['steps a round']:,} steps at {row['columns']} columns, the draw of its rows included; {row['members']} "
+        f"members are {row['times']:.2f} times as fast with two workers as with one."
     )
 
 

@@ -58,13 +58,8 @@ def run(
             one, n_runs=n_runs, quick=quick, data=_split(data), labels=_known_labels(one, _split(methods)),
             n_members=n_members, time_limit=time_limit,
         )  # fmt: skip
-        runs.to_stderr(f"{one.name}: {len(planned)} runs planned")
         path = _folder(folder, quick) / f"{one.name}.jsonl"
-        summary = runs.work(planned, path, n_jobs=n_jobs, say=runs.to_stderr)
-        runs.to_stderr(
-            f"{one.name}: {summary.finished} finished, {summary.already_there} already there, {summary.failed} failed"
-        )
-        failed += summary.failed
+        failed += runs.work_aloud(one.name, planned, path, n_jobs=n_jobs)
     raise typer.Exit(1 if failed else 0)
 
 

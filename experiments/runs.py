@@ -110,6 +110,14 @@ def work(
     return Summary(finished, there, failed, tuple(no_data))
 
 
+def work_aloud(name: str, planned: list[Run], path: Path, *, n_jobs: int, together: bool = False) -> int:
+    """`work`, telling the terminal what is done; returns how many runs failed."""
+    to_stderr(f"{name}: {len(planned)} runs planned")
+    summary = work(planned, path, n_jobs=n_jobs, together=together, say=to_stderr)
+    to_stderr(f"{name}: {summary.finished} finished, {summary.already_there} already there, {summary.failed} failed")
+    return summary.failed
+
+
 def _missing_data(planned: list[Run], say: Say) -> list[str]:
     missing = []
     for name in dict.fromkeys(run.data for run in planned):

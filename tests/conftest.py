@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from rdplearn.detector import PAPER
+from rdplearn.representation import TrainingSettings
 
 settings.register_profile("same-every-time", derandomize=True)
 settings.register_profile("search", derandomize=False)  # pytest --hypothesis-profile=search: other examples each time
@@ -25,6 +26,22 @@ def planted_table(n_rows: int = 500, n_columns: int = 6, n_anomalies: int = 10, 
     return table, labels
 
 
+def training_settings(**changes) -> TrainingSettings:
+    """The paper's numbers, with few steps and small batches."""
+    defaults = {
+        "n_steps": 60,
+        "batch_size": 32,
+        "learning_rate": 0.1,
+        "momentum": 0.9,
+        "max_grad_norm": 0.1,
+        "dropout": 0.1,
+        "distance_weight": 1.0,
+        "novelty_weight": 1.0,
+        "inner_product": "l1",
+    }
+    return TrainingSettings(**{**defaults, **changes})
+
+
 def assert_same_to_rounding(actual, expected, *, after_steps: int = 1, scale: float = 1.0) -> None:
     """Compare single-precision results.
 
@@ -32,6 +49,12 @@ def assert_same_to_rounding(actual, expected, *, after_steps: int = 1, scale: fl
     last, with the weights that it started from.
     """
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=scale * 1e-6 * (1 + after_steps) ** 0.5)
+
+
+@pytest.fixture
+def rng():
+    """Random numbers that are the same whichever tests ran before."""
+    return np.random.default_rng(0)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdplearn.boosting import BoostingSettings, boost, drop_highest
+from rdplearn.boosting import Boosting, BoostingSettings, boost, drop_highest
 from rdplearn.progress import Watch
 from rdplearn.representation import TrainingSettings
 
@@ -35,7 +35,7 @@ def settings(**changes) -> BoostingSettings:
 def run(rows, how, draws=None, mapping="leaky"):
     draws = np.arange(len(rows)) if draws is None else draws
     watch = Watch(1, how.n_rounds, how.training.n_steps, visible=False)
-    return boost(0, rows, draws, mapping, how, np.random.SeedSequence(0), watch)
+    return boost(Boosting(0, rows, draws, mapping, how, np.random.SeedSequence(0), watch))
 
 
 ROWS = np.random.default_rng(0).random((200, 5), dtype=np.float32)

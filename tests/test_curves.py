@@ -14,7 +14,6 @@ from scipy.stats import rankdata
 from rdplearn.curves import Distinct, distinct_columns, fit_curves, rank_curve, robust_curve, surprise_curve
 from rdplearn.member_views import CURVE_ROWS, fit_views, names_in
 
-RNG = np.random.default_rng(0)
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -23,8 +22,8 @@ def view_of(table, name):
     return fit_curves(distinct_columns(table), CURVES[name])
 
 
-def test_the_robust_view_does_not_care_for_outliers():
-    table = RNG.normal(5.0, 2.0, size=(2000, 1))
+def test_the_robust_view_does_not_care_for_outliers(rng):
+    table = rng.normal(5.0, 2.0, size=(2000, 1))
     spoilt = table.copy()
     spoilt[:20] = 1e9
     plain, after = view_of(table, "robust")(table), view_of(spoilt, "robust")(table)
@@ -33,8 +32,8 @@ def test_the_robust_view_does_not_care_for_outliers():
     assert view_of(spoilt, "robust")(spoilt).max() == 8.0
 
 
-def test_the_rank_view_is_the_normal_quantile_of_the_rank():
-    table = np.exp(RNG.normal(size=(120, 1)))
+def test_the_rank_view_is_the_normal_quantile_of_the_rank(rng):
+    table = np.exp(rng.normal(size=(120, 1)))
     expected = 0.8 * ndtri((rankdata(table) - 0.5) / 120)
     np.testing.assert_allclose(view_of(table, "rank")(table).ravel(), expected, atol=1e-5)
 
@@ -47,12 +46,15 @@ def test_two_values_are_equally_far_apart_however_rare_one_is(name, n_ones):
     assert high - low == pytest.approx(0.8 * 3.3)
 
 
-def test_many_distinct_values_need_few_knots():
-    table = np.exp(3 * RNG.normal(size=(5000, 1)))
+@pytest.mark.parametrize("seed", range(10))
+def test_many_distinct_values_need_few_knots(seed):
+    table = np.exp(3 * np.random.default_rng(seed).normal(size=(5000, 1)))
     view = view_of(table, "rank")
     assert len(view.knots) <= 128
     expected = 0.8 * ndtri((rankdata(table) - 0.5) / 5000)
-    np.testing.assert_allclose(view(table).ravel(), expected, atol=0.05)
+    off = np.abs(view(table).ravel() - expected)
+    assert off.mean() < 0.005
+    assert off.max() < 0.1  # where the tail is thinnest: 64 of the knots cut ±0.8 * 3.7 into steps of 0.09
 
 
 def test_rare_values_surprise_and_so_do_unseen_ones():
@@ -62,8 +64,8 @@ def test_rare_values_surprise_and_so_do_unseen_ones():
     assert heights[2] - heights[1] == pytest.approx(0.8 * np.log(39), rel=1e-4)
 
 
-def test_a_gap_in_the_middle_surprises():
-    table = np.concatenate([RNG.normal(-5, 1, 500), RNG.normal(5, 1, 500), [0.0]])[:, None]
+def test_a_gap_in_the_middle_surprises(rng):
+    table = np.concatenate([rng.normal(-5, 1, 500), rng.normal(5, 1, 500), [0.0]])[:, None]
     at = view_of(table, "surprise")(np.array([[-5.0], [0.0], [5.0]])).ravel()
     assert at[1] > at[0] + 1
     assert at[1] > at[2] + 1
@@ -93,8 +95,8 @@ def test_sparse_rows_are_seen_as_dense_ones_are(name, table):
 
 
 @pytest.mark.parametrize("name", CURVES)
-def test_a_sparse_table_stays_sparse(name):
-    table = sp.random_array((500, 40), density=0.05, rng=RNG, format="csr")
+def test_a_sparse_table_stays_sparse(name, rng):
+    table = sp.random_array((500, 40), density=0.05, rng=rng, format="csr")
     assert view_of(table, name)(table).nnz <= table.nnz
 
 
@@ -111,8 +113,8 @@ def test_quantiles_of_distinct_values_are_those_of_the_rows(values, share):
     assert column.quantile(share) == pytest.approx(np.quantile(values, share), abs=1e-9)
 
 
-def test_views_stand_side_by_side_and_are_learned_once():
-    table = RNG.normal(size=(300, 4))
+def test_views_stand_side_by_side_and_are_learned_once(rng):
+    table = rng.normal(size=(300, 4))
     views = fit_views(["robust", "robust+rank", "robust"], table, seed=0)
     assert list(views) == ["robust", "robust+rank"]
     assert views["robust"].parts[0] is views["robust+rank"].parts[0]
@@ -123,8 +125,8 @@ def test_views_stand_side_by_side_and_are_learned_once():
     assert names_in("robust+rank") == ["robust", "rank"]
 
 
-def test_curves_of_a_long_table_are_learned_from_a_sample_of_it():
-    table = RNG.normal(size=(3 * CURVE_ROWS, 1))
+def test_curves_of_a_long_table_are_learned_from_a_sample_of_it(rng):
+    table = rng.normal(size=(3 * CURVE_ROWS, 1))
     (part,) = fit_views(["rank"], table, seed=0)["rank"].parts
     (whole,) = fit_views(["rank"], table[:CURVE_ROWS], seed=0)["rank"].parts
     grid = np.linspace(-2, 2, 50)[:, None]

@@ -11,26 +11,11 @@ from rdplearn.fused_steps import FusedSteps
 from rdplearn.plain_steps import PlainSteps
 from rdplearn.problem import Problem
 from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn.representation import Representation, draw_representation
 from rdplearn.training import choose_engine, filling_of, stretch_length, train
-from tests.conftest import assert_same_to_rounding
+from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 300, 20, 16
-
-
-def settings(**changes) -> TrainingSettings:
-    defaults = {
-        "n_steps": 60,
-        "batch_size": 32,
-        "learning_rate": 0.1,
-        "momentum": 0.9,
-        "max_grad_norm": 0.1,
-        "dropout": 0.1,
-        "distance_weight": 1.0,
-        "novelty_weight": 1.0,
-        "inner_product": "l1",
-    }
-    return TrainingSettings(**{**defaults, **changes})
 
 
 def problem(*, sparse: bool = False, seed: int = 0, n_targets: int = N_UNITS):
@@ -67,7 +52,7 @@ VARIANTS = {
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_kernels_agree_with_the_plain_formulas(variant, sparse):
     rows, targets, phi = problem(sparse=sparse)
-    how = settings(**VARIANTS[variant])
+    how = training_settings(**VARIANTS[variant])
     plain, plain_records = trained("numpy", rows, targets, phi(), how)
     fused, fused_records = trained("numba", rows, targets, phi(), how)
     assert_same_to_rounding(fused.weights, plain.weights, after_steps=60)
@@ -79,7 +64,7 @@ def test_kernels_agree_with_the_plain_formulas(variant, sparse):
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 def test_the_number_of_targets_may_differ_when_only_distances_are_predicted(engine):
     rows, targets, phi = problem(n_targets=7)
-    trained_phi, records = trained(engine, rows, targets, phi(), settings(novelty_weight=0.0, n_steps=400))
+    trained_phi, records = trained(engine, rows, targets, phi(), training_settings(novelty_weight=0.0, n_steps=400))
     assert trained_phi.weights.shape == (N_COLUMNS, N_UNITS)
     assert records[-1]["distance_loss"] < records[0]["distance_loss"]
 
@@ -95,7 +80,7 @@ def test_kernels_agree_with_autograd_over_many_steps(inner_product):
     start = draw_representation(N_COLUMNS, N_UNITS, rng)
     # With weight 1 the plain products are chaotic: two roundings part ways after a hundred steps.
     weight = 1.0 if inner_product == "l1" else 0.01
-    how = settings(dropout=0.0, n_steps=300, inner_product=inner_product, distance_weight=weight)
+    how = training_settings(dropout=0.0, n_steps=300, inner_product=inner_product, distance_weight=weight)
     member = AutogradMember(
         start.weights,
         start.bias,
@@ -125,7 +110,7 @@ def test_lazy_momentum_is_plain_momentum(momentum):
     table = sp.csr_array(rows)
     mapping = draw_mapping("leaky", table, np.arange(N_ROWS), N_UNITS, rng)
     start = draw_representation(N_COLUMNS, N_UNITS, rng)
-    how = settings(momentum=momentum, batch_size=4, n_steps=100)
+    how = training_settings(momentum=momentum, batch_size=4, n_steps=100)
     results = {}
     for engine in ("numpy", "numba"):
         phi = Representation(start.weights.copy(), start.bias.copy())
@@ -152,10 +137,10 @@ def test_the_result_does_not_depend_on_how_the_work_is_cut(steps, sparse):
     rows, targets, phi = problem(sparse=sparse)
     kept = np.arange(0, N_ROWS, 2)
     whole, parts = phi(), phi()
-    in_one = steps(rows, targets, whole, settings(), 3)
+    in_one = steps(rows, targets, whole, training_settings(), 3)
     in_one.run(kept, 0, 60)
     in_one.finish()
-    in_three = steps(rows, targets, parts, settings(), 3)
+    in_three = steps(rows, targets, parts, training_settings(), 3)
     for first_step, n_steps in ((0, 7), (7, 50), (57, 3)):
         in_three.run(kept, first_step, n_steps)
     in_three.finish()
@@ -168,7 +153,7 @@ def test_learning_happens(engine, sparse):
     rows, targets, phi = problem(sparse=sparse)
     before, frozen = phi(), targets.copy()
     assert not np.allclose(before(rows), targets, atol=0.1)  # φ does not start as η
-    after, records = trained(engine, rows, targets, phi(), settings(n_steps=2000))
+    after, records = trained(engine, rows, targets, phi(), training_settings(n_steps=2000))
     assert records[-1]["novelty_loss"] < 0.3 * records[0]["novelty_loss"]
     assert np.abs(after.weights - before.weights).max() > 0.1
     assert np.array_equal(targets, frozen)
@@ -178,7 +163,9 @@ def test_learning_happens(engine, sparse):
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 def test_distances_are_learned_without_the_novelty_loss(engine):
     rows, targets, phi = problem()
-    after, _ = trained(engine, rows, targets, phi(), settings(n_steps=3000, novelty_weight=0.0, inner_product="plain"))
+    after, _ = trained(
+        engine, rows, targets, phi(), training_settings(n_steps=3000, novelty_weight=0.0, inner_product="plain")
+    )
     wanted = targets @ targets.T
     before_error = np.mean((phi()(rows) @ phi()(rows).T - wanted) ** 2)
     assert np.mean((after(rows) @ after(rows).T - wanted) ** 2) < 0.2 * before_error
@@ -188,7 +175,7 @@ def test_only_kept_rows_are_drawn():
     rows, targets, phi = problem()
     poisoned = rows.copy()
     poisoned[100:] = np.nan
-    after, _ = trained("numba", poisoned, targets, phi(), settings(), kept=np.arange(100))
+    after, _ = trained("numba", poisoned, targets, phi(), training_settings(), kept=np.arange(100))
     assert np.isfinite(after.weights).all()
 
 
@@ -203,6 +190,6 @@ def test_small_jobs_need_no_compiler():
 
 def test_python_gets_its_turn_often():
     rows = np.zeros((10, 3000), dtype=np.float32)
-    assert stretch_length(rows, 50, settings(batch_size=192, n_steps=6000)) < 10
-    assert stretch_length(rows[:, :10], 50, settings(n_steps=6000)) == 300
-    assert stretch_length(rows[:, :10], 50, settings(n_steps=6000), record_every=7) == 7
+    assert stretch_length(rows, 50, training_settings(batch_size=192, n_steps=6000)) < 10
+    assert stretch_length(rows[:, :10], 50, training_settings(n_steps=6000)) == 300
+    assert stretch_length(rows[:, :10], 50, training_settings(n_steps=6000), record_every=7) == 7

@@ -13,25 +13,13 @@ from rdplearn.pair_training import Coder, set_to_work, train_on_pairs
 from rdplearn.plain_reconstruction import PlainReconstruction
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
-from tests.conftest import assert_same_to_rounding
+from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 200, 40, 12
 
 
 def settings(**changes) -> TrainingSettings:
-    defaults = {
-        "n_steps": 60,
-        "batch_size": 16,
-        "learning_rate": 0.1,
-        "momentum": 0.9,
-        "max_grad_norm": 0.1,
-        "dropout": 0.1,
-        "distance_weight": 1.0,
-        "novelty_weight": 0.0,
-        "inner_product": "l1",
-        "reconstruction_weight": 1.0,
-    }
-    return TrainingSettings(**{**defaults, **changes})
+    return training_settings(**{"batch_size": 16, "novelty_weight": 0.0, "reconstruction_weight": 1.0, **changes})
 
 
 def problem(*, sparse: bool, filled: float = 0.1, seed: int = 0):

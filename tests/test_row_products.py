@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, row_products, scoring
 from rdplearn.threads import one_blas_thread
 
-RNG = np.random.default_rng(0)
 N_ROWS = 700
 DETECTOR = {"n_members": 9, "n_rounds": 1, "n_steps": 5, "random_state": 0}
 
 
 def wide_table(n_columns: int) -> np.ndarray:
-    return RNG.normal(size=(N_ROWS, n_columns)) @ RNG.normal(size=(n_columns, n_columns)) + 3.0
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(N_ROWS, n_columns)) @ rng.normal(size=(n_columns, n_columns)) + 3.0
 
 
 def mostly_zero_table(n_columns: int) -> sp.csr_array:
-    return sp.csr_array(np.where(RNG.random((N_ROWS, n_columns)) < 0.08, RNG.random((N_ROWS, n_columns)), 0.0))
+    rng = np.random.default_rng(0)
+    return sp.csr_array(np.where(rng.random((N_ROWS, n_columns)) < 0.08, rng.random((N_ROWS, n_columns)), 0.0))
 
 
 TABLES = {"dense": wide_table(29), "few columns": wide_table(3), "wide": wide_table(300), "csr": mostly_zero_table(120)}
@@ -66,28 +67,28 @@ def test_few_rows_that_are_not_worth_compiling_for_score_as_the_whole_table_does
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 8, 9, 303, 304, 305, 700])
-def test_products_are_those_of_the_formula(n_rows):
-    rows = RNG.random((n_rows, 17), dtype=np.float32)
-    weights = RNG.random((17, 5), dtype=np.float32)
+def test_products_are_those_of_the_formula(n_rows, rng):
+    rows = rng.random((n_rows, 17), dtype=np.float32)
+    weights = rng.random((17, 5), dtype=np.float32)
     products = np.empty((n_rows, 5))
     row_products.in_steady_blocks(rows, lambda block: row_products.row_products(block, weights), products)
     np.testing.assert_allclose(products, rows.astype(np.float64) @ weights, rtol=1e-6)
 
 
-def test_where_blas_is_not_steady_products_are_taken_in_double_precision(monkeypatch):
+def test_where_blas_is_not_steady_products_are_taken_in_double_precision(monkeypatch, rng):
     monkeypatch.setattr(row_products, "is_steady", lambda *_: False)
-    rows, weights = RNG.random((40, 300), dtype=np.float32), RNG.random((300, 8), dtype=np.float32)
+    rows, weights = rng.random((40, 300), dtype=np.float32), rng.random((300, 8), dtype=np.float32)
     products = row_products.row_products(rows, weights)
     assert products.dtype == np.float32
     assert np.array_equal(products, (rows.astype(np.float64) @ weights).astype(np.float32))
 
 
-def test_the_check_tells_a_product_that_depends_on_the_place(monkeypatch):
+def test_the_check_tells_a_product_that_depends_on_the_place(monkeypatch, rng):
     monkeypatch.setattr(row_products, "MARGIN", 1)  # too narrow for some processors, wide enough for others
     with one_blas_thread():
         narrow = row_products.is_steady.__wrapped__(64, 50)
-    row = RNG.random(64, dtype=np.float32)
-    weights = RNG.random((64, 50), dtype=np.float32)
+    row = rng.random(64, dtype=np.float32)
+    weights = rng.random((64, 50), dtype=np.float32)
     with one_blas_thread():
         products = weights.T @ np.tile(row, (306, 1)).T
     assert narrow == bool((products[:, 1:-1] == products[:, 100:101]).all())

@@ -26,8 +26,6 @@ from rdplearn.scoring import (
 )
 from rdplearn.views import UnchangedView
 
-RNG = np.random.default_rng(0)
-
 
 def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensemble, list[Member]]:
     rng = np.random.default_rng(1)
@@ -51,25 +49,25 @@ def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensem
 
 @pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "identity", "few", np.square])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_members_side_by_side_score_as_each_alone(kind, sparse):
+def test_members_side_by_side_score_as_each_alone(kind, sparse, rng):
     if kind is np.square and sparse:
         pytest.skip("np.square takes no sparse rows")
     together, members = ensemble(kind, n_units=29 if kind is np.square else 10)
-    rows = RNG.random((40, 29), dtype=np.float32)
+    rows = rng.random((40, 29), dtype=np.float32)
     rows = sp.csr_array(rows) if sparse else rows
     expected = np.stack([np.mean((m.representation(rows) - m.mapping(rows)) ** 2, axis=1) for m in members], axis=1)
     assert together.member_scores(rows) == pytest.approx(expected, rel=1e-3, abs=1e-5)
 
 
-def test_novelty_score_is_the_mean_squared_residual():
-    phi, eta = RNG.random((4, 3), dtype=np.float32), RNG.random((4, 3), dtype=np.float32)
+def test_novelty_score_is_the_mean_squared_residual(rng):
+    phi, eta = rng.random((4, 3), dtype=np.float32), rng.random((4, 3), dtype=np.float32)
     expected = [np.mean([(phi[i, k] - eta[i, k]) ** 2 for k in range(3)]) for i in range(4)]
     assert novelty_scores(phi.copy(), eta) == pytest.approx(expected, rel=1e-5)
 
 
-def test_subsample_score_is_the_mean_distance_to_the_nearest_of_each():
-    phi = RNG.random((6, 4), dtype=np.float32)
-    references = RNG.random((N_SUBSAMPLES * SUBSAMPLE_SIZE, 4), dtype=np.float32)
+def test_subsample_score_is_the_mean_distance_to_the_nearest_of_each(rng):
+    phi = rng.random((6, 4), dtype=np.float32)
+    references = rng.random((N_SUBSAMPLES * SUBSAMPLE_SIZE, 4), dtype=np.float32)
     for i in range(6):
         nearest = [
             min(np.linalg.norm(phi[i] - references[s * SUBSAMPLE_SIZE + j]) for j in range(SUBSAMPLE_SIZE))
@@ -79,7 +77,7 @@ def test_subsample_score_is_the_mean_distance_to_the_nearest_of_each():
 
 
 TOGETHER, _ = ensemble()
-TABLE = RNG.random((2000, 29), dtype=np.float32)
+TABLE = np.random.default_rng(0).random((2000, 29), dtype=np.float32)
 
 
 def panels(*ensembles: Ensemble) -> list[Panel]:

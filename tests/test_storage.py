@@ -287,6 +287,15 @@ def test_a_tampered_file_is_refused(name: str, model_path: Path, tmp_path: Path)
     assert peak < 20e6
 
 
+def test_curves_whose_knots_go_back_are_refused(tmp_path: Path):
+    table = np.random.default_rng(0).normal(size=(100, 3))
+    detector = rdplearn.RDPDetector(n_members=1, n_rounds=1, n_steps=5, random_state=0).fit(table)
+    rdplearn.save(detector, tmp_path / "whole")
+    header, arrays = parts_of(tmp_path / "whole")
+    arrays["panel_0.view_0.knots"] = arrays["panel_0.view_0.knots"][::-1].copy()
+    assert_refused(rewrite(tmp_path / "model", header, arrays), "ascending knots for each of its 3 columns")
+
+
 @pytest.mark.parametrize(
     "text",
     ["[" * 100_000, '{"a":' * 100_000, "NaN", "[]", "", '{"format": NaN}', '{"format": 1' + "0" * 5000 + "}", "\x00"],

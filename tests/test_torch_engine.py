@@ -19,7 +19,7 @@ from rdplearn.plain_steps import PlainSteps
 from rdplearn.problem import Problem
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
-from tests.conftest import assert_same_to_rounding, planted_table
+from tests.conftest import assert_same_to_rounding, planted_table, training_settings
 
 torch = pytest.importorskip("torch", reason="the torch engine needs PyTorch")
 nn, F = torch.nn, torch.nn.functional
@@ -31,21 +31,6 @@ from rdplearn.torch_settings import TorchSettings  # noqa: E402
 
 QUICK = {"n_members": 3, "n_rounds": 2, "n_steps": 40, "max_samples": 300, "random_state": 0}
 CPU = TorchSettings(device="cpu")
-
-
-def settings(**changes) -> TrainingSettings:
-    defaults = {
-        "n_steps": 60,
-        "batch_size": 32,
-        "learning_rate": 0.1,
-        "momentum": 0.9,
-        "max_grad_norm": 0.1,
-        "dropout": 0.1,
-        "distance_weight": 1.0,
-        "novelty_weight": 1.0,
-        "inner_product": "l1",
-    }
-    return TrainingSettings(**{**defaults, **changes})
 
 
 def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[Problem]:
@@ -84,7 +69,7 @@ VARIANTS = {
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sparse):
     """Dropout too: it is drawn from the same stream."""
-    how = settings(**VARIANTS[variant])
+    how = training_settings(**VARIANTS[variant])
     alone, stacked = problems(sparse=sparse), problems(sparse=sparse)
     steps = StackedSteps(stacked, how, CPU)
     steps.run(0, 25)
@@ -103,11 +88,11 @@ def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sp
 
 def test_members_with_fewer_columns_are_stacked_with_the_others():
     alone, stacked = problems(n_columns=(20, 7, 12)), problems(n_columns=(20, 7, 12))
-    steps = StackedSteps(stacked, settings(), CPU)
+    steps = StackedSteps(stacked, training_settings(), CPU)
     steps.run(0, 60)
     steps.finish()
     for one, of_stack in zip(alone, stacked, strict=True):
-        train_alone(one, settings())
+        train_alone(one, training_settings())
         assert of_stack.phi.weights.shape == one.phi.weights.shape
         assert_same_to_rounding(of_stack.phi.weights, one.phi.weights, after_steps=60)
 
@@ -115,7 +100,7 @@ def test_members_with_fewer_columns_are_stacked_with_the_others():
 def test_a_stack_agrees_with_autograd_member_by_member():
     from benchmarks.autograd_member import AutogradMember
 
-    how = settings(dropout=0.0, n_steps=50)
+    how = training_settings(dropout=0.0, n_steps=50)
     stacked = problems()
     references = []
     for number, problem in enumerate(problems()):
@@ -139,7 +124,7 @@ def test_a_stack_agrees_with_autograd_member_by_member():
 
 
 def test_one_exploding_member_does_not_slow_the_rest():
-    how = settings(max_grad_norm=0.01)
+    how = training_settings(max_grad_norm=0.01)
     alone, stacked = problems(), problems()
     stacked[1].targets *= 1e4
     steps = StackedSteps(stacked, how, CPU)
@@ -301,7 +286,7 @@ def test_a_network_like_the_papers_is_trained_like_the_papers():
             module[0].bias.zero_()
         problem.phi = OwnNetwork(module, 16)
     for stack in (alone, own):
-        steps = StackedSteps(stack, settings(), CPU)
+        steps = StackedSteps(stack, training_settings(), CPU)
         steps.run(0, 60)
         steps.finish()
     for ours, theirs in zip(alone, own, strict=True):
@@ -394,14 +379,14 @@ def test_an_auxiliary_loss_sees_the_batch_of_one_member():
 def test_several_auxiliary_losses_add_up():
     stacked = problems()
     constant = {"one": (lambda *_: torch.ones(()), 2.0), "two": (lambda *_: 2 * torch.ones(3), 1.0)}
-    steps = StackedSteps(stacked, settings(), TorchSettings(auxiliary_losses=constant, device="cpu"))
+    steps = StackedSteps(stacked, training_settings(), TorchSettings(auxiliary_losses=constant, device="cpu"))
     assert steps.run(0, 5)[0].auxiliary == {"one": 1.0, "two": 2.0}
 
 
 def test_the_squared_error_is_the_default_distance_loss():
     ours, own = problems(), problems()
     for stack, loss in ((ours, None), (own, lambda predicted, wanted: F.mse_loss(predicted, wanted))):
-        steps = StackedSteps(stack, settings(), TorchSettings(distance_loss=loss, device="cpu"))
+        steps = StackedSteps(stack, training_settings(), TorchSettings(distance_loss=loss, device="cpu"))
         steps.run(0, 40)
         steps.finish()
     for one, other in zip(ours, own, strict=True):

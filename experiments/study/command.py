@@ -27,12 +27,8 @@ def run(
     failed = 0
     for name in GROUPS if group == "all" else (group,):
         planned = plan.plan(GROUPS[name], data.split(",") if data else None, n_seeds)
-        runs.to_stderr(f"{name}: {len(planned)} runs planned")
-        summary = runs.work(planned, plan.FOLDER / f"{name}.jsonl", n_jobs=n_jobs, together=True, say=runs.to_stderr)
-        runs.to_stderr(
-            f"{name}: {summary.finished} finished, {summary.already_there} already there, {summary.failed} failed"
-        )
-        failed += summary.failed
+        path = plan.FOLDER / f"{name}.jsonl"
+        failed += runs.work_aloud(name, planned, path, n_jobs=n_jobs, together=True)
     raise typer.Exit(1 if failed else 0)
 
 

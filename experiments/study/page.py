@@ -184,8 +184,8 @@ def _seeds(found: Table) -> str:
     return (
         "## Spread over seeds\n\n"
         f"Mean standard deviation over seeds: {_both(ours.mean(axis=0), digits=4)}, IsolationForest's "
-        f"{_both(forest.mean(axis=0), digits=4)}; that is {ratio[0]:.2f} and {ratio[1]:.2f} times as much. It falls "
-        "with the square root of the number of members: `n_members=20` halves it, at four times the cost.\n"
+        f"{_both(forest.mean(axis=0), digits=4)}; that is {ratio[0]:.2f} and {ratio[1]:.2f} times as much. More "
+        "members lower it, with the square root of their number.\n"
     )
 
 
@@ -229,9 +229,7 @@ def _losses(found: Table) -> str:
         lines.append([name, facts, *quality, f"{behind[place]:+.3f}"])
     return (
         f"## Where it loses\n\nSets where the default is more than {BEHIND} AUC-ROC behind IsolationForest. The kind "
-        f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {_NARROW} columns. With "
-        "so few, members that see one to three columns each and members that see all of them say much the same, and "
-        "cuts along the columns, as IsolationForest makes them, are as good a way to look.\n\n"
+        f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {_NARROW} columns.\n\n"
         + _markdown(
             ["", "rows x columns, anomalies, columns of few values", "default", "IsolationForest", "difference"], lines
         )

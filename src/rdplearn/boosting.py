@@ -78,25 +78,9 @@ class BoostedMember:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-def boost(
-    number: int,
-    rows: Rows,
-    draws: Ints,
-    kind: str | Callable[[Rows], Any] | object,
-    settings: BoostingSettings,
-    seeds: np.random.SeedSequence,
-    watch: Watch,
-) -> BoostedMember:
-    """Bring up one member.
-
-    Parameters
-    ----------
-    number : of the member, for reports
-    rows : (n_rows, n_columns), each row once
-    draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
-    kind : of the random mapping, see `draw_mapping`
-    """
-    boosting = Boosting(number, rows, draws, kind, settings, seeds, watch)
+def boost(boosting: Boosting) -> BoostedMember:
+    """Bring up one member, training it here, a round after the other."""
+    settings = boosting.settings
     while boosting.n_rounds_done < settings.n_rounds:
         problem = boosting.begin_round()
         records = train(problem, settings.training, settings.engine, boosting.report, settings.record_every)
@@ -107,7 +91,12 @@ def boost(
 class Boosting:
     """A member on its way through the rounds: each is begun, trained elsewhere, and ended.
 
-    The arguments are those of `boost`.
+    Parameters
+    ----------
+    number : of the member, for reports
+    rows : (n_rows, n_columns), each row once
+    draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
+    kind : of the random mapping, see `draw_mapping`
     """
 
     def __init__(

@@ -130,6 +130,11 @@ class Distinct:
         """Rows in all."""
         return int(self.counts.sum())
 
+    @property
+    def has_two_values(self) -> bool:
+        """Whether there are two values or one: nothing lies between them that would give a scale."""
+        return len(self.values) <= 2
+
     def quantile(self, share: float) -> float:
         """The value that this share of rows lies below, as `numpy.quantile` has it."""
         place = share * (self.n_rows - 1)
@@ -140,7 +145,7 @@ class Distinct:
 
     def middle(self) -> float:
         """The median; of two values, the number half way between them."""
-        return float(self.values[0] / 2 + self.values[-1] / 2) if len(self.values) <= 2 else self.quantile(0.5)
+        return float(self.values[0] / 2 + self.values[-1] / 2) if self.has_two_values else self.quantile(0.5)
 
     def scale(self) -> float:
         """Width of the middle nine tenths in standard deviations of a normal column.
@@ -148,7 +153,7 @@ class Distinct:
         Two values are this width apart, however rare one of them is. Where the middle nine tenths are all equal, the
         standard deviation; in a constant column, the constant itself.
         """
-        low, high = self.values[[0, -1]] if len(self.values) <= 2 else (self.quantile(0.05), self.quantile(0.95))
+        low, high = self.values[[0, -1]] if self.has_two_values else (self.quantile(0.05), self.quantile(0.95))
         width = float(high / 3.3 - low / 3.3)
         return float(np.clip(width or self._deviation() or abs(self.values[0]) or 1.0, NARROWEST, WIDEST))
 
@@ -188,12 +193,6 @@ def distinct_columns(sample: Matrix) -> list[Distinct]:
     return [_with_zeros(values, sample.shape[0] - len(values)) for values in stored]
 
 
-def _next_to_zero_as_zero(numbers: npt.ArrayLike) -> Doubles:
-    """Between numbers this small a curve would be steeper than numbers can say."""
-    numbers = np.asarray(numbers, dtype=np.float64)
-    return np.where(np.abs(numbers) < NARROWEST, 0.0, numbers)
-
-
 def robust_curve(column: Distinct) -> Curve:
     """The median at zero, and the middle nine tenths for a scale; two values to either side of zero."""
     centre, reach = column.middle(), FARTHEST_ROBUST * column.scale()
@@ -205,7 +204,7 @@ def rank_curve(column: Distinct) -> Curve:
 
     Of two values, a rank says no more than which it is.
     """
-    if len(column.values) <= 2:
+    if column.has_two_values:
         return robust_curve(column)
     shares = (np.cumsum(column.counts) - 0.5 * column.counts) / column.n_rows
     chosen = _knots_among(shares)
@@ -268,6 +267,12 @@ def _with_zero_at_zero(column: Distinct, knots: Doubles, heights: Doubles) -> Cu
         place = int(np.searchsorted(knots, 0.0))
         knots, heights = np.insert(knots, place, 0.0), np.insert(heights, place, np.interp(0.0, knots, heights))
     return knots, heights - heights[knots == 0.0]
+
+
+def _next_to_zero_as_zero(numbers: npt.ArrayLike) -> Doubles:
+    """Between numbers this small a curve would be steeper than numbers can say."""
+    numbers = np.asarray(numbers, dtype=np.float64)
+    return np.where(np.abs(numbers) < NARROWEST, 0.0, numbers)
 
 
 def _with_zeros(stored: Doubles, n_zeros: int) -> Distinct:

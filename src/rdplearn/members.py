@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
-from rdplearn.boosting import BoostedMember, BoostingSettings, boost
+from rdplearn.boosting import BoostedMember, Boosting, BoostingSettings, boost
 from rdplearn.matrix import Matrix
 from rdplearn.member_views import SeenRows, View, rows_through
 from rdplearn.progress import Watch
@@ -130,7 +130,7 @@ def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watc
     if settings.engine == "torch":
         return next(boost_stacked([stacked_task(rows, plan)], settings, watch, n_jobs=1))
     with one_blas_thread():
-        return boost(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch)
+        return boost(Boosting(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch))
 
 
 def stacked_task(rows: Rows, plan: Plan) -> MemberTask:

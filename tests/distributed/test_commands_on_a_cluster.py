@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rdplearn.cli.app import app
+
+distributed = pytest.importorskip("distributed", reason="needs the [distributed] extra")
 
 LITTLE = ["--members", "2", "--rounds", "1", "--steps", "30"]
 
@@ -102,6 +105,13 @@ def test_a_cluster_that_is_not_there_is_told(folder, where, monkeypatch):
     done = CliRunner().invoke(app, ["detect", str(folder / "parts"), "--dask", where])
     assert done.exit_code == 1
     assert "no Dask scheduler" in done.output or "must name a number of workers" in done.output
+
+
+def test_a_scheduler_without_workers_is_told(folder):
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL) as cluster:
+        done = CliRunner().invoke(app, ["detect", str(folder / "parts"), "--dask", cluster.scheduler_address])
+    assert done.exit_code == 1
+    assert f"has no workers. Start some with 'dask worker {cluster.scheduler_address}'" in " ".join(done.output.split())
 
 
 def test_a_folder_without_parquet_files_is_told(run, tmp_path):

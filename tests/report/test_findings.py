@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rdplearn import RDPClusterer, TableModel
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableModel, write_report
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report import cluster_report, detection_report, figures, page, place_on_map
 from rdplearn.report.score_line import lines_to_draw
@@ -31,6 +31,15 @@ def test_the_highest_rows_come_first_and_are_explained(orders_found, orders_mode
         told = sum(column["contribution"] for column in reasons["columns"]) + reasons["others"]
         assert told == pytest.approx(row["score"] - reasons["baseline"], rel=1e-4)
     assert all(row["reasons"] is None for row in orders_found["rows"][60:])
+
+
+@pytest.mark.parametrize(
+    ("model", "told"), [(RDPDetector(), "RDPDetector"), (TableModel(RDPTransformer()), "TableModel of RDPTransformer")]
+)
+def test_a_report_of_something_else_is_refused(model, told, tmp_path):
+    with pytest.raises(TypeError, match=f"needs a TableModel of an RDPDetector or an RDPClusterer. Got {told} instead"):
+        write_report(model, orders(), tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_row_of_a_small_table_is_on_the_map_once(orders_found):
