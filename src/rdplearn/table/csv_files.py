@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError
+from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
 from rdplearn.table.sniffing import first_rows, sniff_encoding, sniff_header, sniff_separator
 from rdplearn.table.wording import shown
 
@@ -14,12 +16,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SAMPLE_BYTES = 1 << 20
-BLOCK_BYTES = 1 << 22
 BLOCK_BYTES_PER_COLUMN = 1 << 10
+MISFIT = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)", re.DOTALL)
 
 
 def read_csv(
-    opener: Callable[[], IO[bytes]],
+    opener: Opener,
     name: str,
     separator: str | None,
     encoding: str | None,
@@ -39,21 +41,32 @@ def read_csv(
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
+    opener = _in_utf8(opener, encoding, name)
 
     def read() -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         rows_read = 0
         with opener() as file:
-            misfits: list[Any] = []
             try:
-                for batch in _open(file, len(names), separator, encoding, has_header, misfits):
+                for batch in _open(file, len(names), separator, has_header):
                     yield pa.RecordBatch.from_arrays(batch.columns, names=names)
                     rows_read += batch.num_rows
-            except (pa.ArrowInvalid, UnicodeError) as fault:
-                raise TableError(_explain(fault, misfits, name, len(names), rows_read, has_header)) from None
+            except pa.ArrowInvalid as fault:
+                raise TableError(_explain(str(fault), name, rows_read, has_header)) from None
 
     return names, read
+
+
+def _in_utf8(opener: Opener, encoding: str, name: str) -> Opener:
+    """Opens the file in UTF-8, which is what Arrow reads: a temporary copy, if it is written in anything else."""
+    if encoding in ("utf-8", "utf-8-sig"):
+        return opener
+    with opener() as file:
+        try:
+            return spool(utf8_blocks(file, encoding))
+        except UnicodeError as fault:
+            raise _misread(name, encoding, fault) from None
 
 
 def _first_lines(start: bytes, encoding: str, name: str) -> str:
@@ -61,10 +74,14 @@ def _first_lines(start: bytes, encoding: str, name: str) -> str:
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start)
     except UnicodeError as fault:
-        raise TableError(f"{name} is not written in {encoding}: {fault.__class__.__name__}. Pass --encoding.") from None
+        raise _misread(name, encoding, fault) from None
     if len(start) < SAMPLE_BYTES:
         return text
     return text[: text.rfind("\n") + 1] or text
+
+
+def _misread(name: str, encoding: str, fault: UnicodeError) -> TableError:
+    return TableError(f"{name} is not written in {encoding}: {fault.__class__.__name__}. Pass --encoding.")
 
 
 def _column_names(first_row: list[str], has_header: bool) -> list[str]:
@@ -72,18 +89,12 @@ def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
 
 
-def _open(
-    file: IO[bytes], n_columns: int, separator: str, encoding: str, has_header: bool, misfits: list[Any]
-) -> Iterator[pa.RecordBatch]:
+def _open(file: pa.NativeFile, n_columns: int, separator: str, has_header: bool) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    def refuse(row: Any) -> str:
-        misfits.append(row)
-        return "error"
-
     places = [f"{place}" for place in range(n_columns)]
-    reader = pc.open_csv(
+    return pc.open_csv(
         file,
         read_options=pc.ReadOptions(
             # One thread, because only then are faulty rows told by number.
@@ -91,27 +102,23 @@ def _open(
             block_size=max(BLOCK_BYTES, n_columns * BLOCK_BYTES_PER_COLUMN),
             column_names=places,
             skip_rows_after_names=int(has_header),
-            encoding="utf-8" if encoding == "utf-8-sig" else encoding,
         ),
-        parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=refuse),
+        parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=pc.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=True, null_values=[""]
         ),
     )
-    yield from reader
 
 
-def _explain(fault: Exception, misfits: list[Any], name: str, n_columns: int, rows_read: int, has_header: bool) -> str:
-    if misfits:
-        row = misfits[0]
-        place = row.number - int(has_header) if row.number is not None else f"after {rows_read}"
+def _explain(fault: str, name: str, rows_read: int, has_header: bool) -> str:
+    if misfit := MISFIT.search(fault):
+        place = int(misfit["row"]) - int(has_header)
         return (
-            f"Row {place} of {name} has {row.actual_columns} fields where the first row has {n_columns}: "
-            f"{shown(row.text)}. Mend the row, or pass --separator."
+            f"Row {place} of {name} has {misfit['got']} fields where the first row has {misfit['expected']}: "
+            f"{shown(misfit['text'])}. Mend the row, or pass --separator."
         )
-    told = str(fault)
-    if "straddl" in told or "quote" in told.lower():
+    if "straddl" in fault or "quote" in fault.lower():
         return f"{name} has a row of several megabytes after row {rows_read}: is a quotation mark left open?"
-    if isinstance(fault, UnicodeError) or "UTF8" in told:
+    if "UTF8" in fault:
         return f"{name} has bytes after row {rows_read} that its encoding has not. Pass --encoding."
-    return f"Cannot read {name} after row {rows_read}: {' '.join(told.split())[:200]}."
+    return f"Cannot read {name} after row {rows_read}: {' '.join(fault.split())[:200]}."

@@ -6,28 +6,27 @@ some objects lack is missing there; a first pass over the file finds all keys.
 
 from __future__ import annotations
 
-import codecs
 import json
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rdplearn.errors import TableError
 from rdplearn.table.cells import TextRules, clean_cells, number_words, words_of
+from rdplearn.table.openers import Opener, native_buffer, utf8_blocks
 from rdplearn.table.sniffing import sniff_encoding
 from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 1 << 22
 LONGEST_LINE = 1 << 26
 DEEPEST = 200
 
 
 def read_json_lines(
-    opener: Callable[[], IO[bytes]], name: str, encoding: str | None
+    opener: Opener, name: str, encoding: str | None
 ) -> tuple[list[str], Callable[[], Iterator[pa.RecordBatch]]]:
     """Keys and batches of a file of JSON objects."""
     with opener() as file:
@@ -59,19 +58,17 @@ def read_json_lines(
     return names, read
 
 
-def _blocks(file: IO[bytes], encoding: str, name: str) -> Iterator[bytes]:
+def _blocks(file: pa.NativeFile, encoding: str, name: str) -> Iterator[bytes]:
     """Blocks of whole lines in UTF-8."""
-    decoder = codecs.getincrementaldecoder(encoding)()
     rest = b""
-    while raw := file.read(BLOCK_BYTES):
-        block = rest + decoder.decode(raw).encode()
+    for more in utf8_blocks(file, encoding):
+        block = rest + more
         end = block.rfind(b"\n") + 1
         if end:
             yield block[:end]
         rest = block[end:]
         if len(rest) > LONGEST_LINE:
             raise TableError(f"{name} has a line of more than {LONGEST_LINE >> 20} MB. Write one object per line.")
-    rest += decoder.decode(b"", final=True).encode()
     if rest.strip():
         yield rest
 
@@ -84,7 +81,7 @@ def _parse(block: bytes, name: str, rows_before: int) -> pa.Table:
         return _parse_line_by_line(block, name, rows_before)  # Arrow's parser would overflow the stack
     try:
         whole = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
-        return pj.read_json(pa.BufferReader(block), read_options=whole)
+        return pj.read_json(pa.BufferReader(native_buffer(block)), read_options=whole)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError):
         return _parse_line_by_line(block, name, rows_before)
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.csv_files import read_csv
 from rdplearn.table.frames import read_frame
 from rdplearn.table.json_lines import read_json_lines
+from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
 from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def open_table(
         return Table("the table", *read_frame(source))
     path = os.fspath(source)
     if path == "-":
-        spooled = _spool(sys.stdin.buffer)
+        spooled = spool(blocks_of(sys.stdin.buffer))
         return _open_file(spooled, "standard input", format, separator, encoding, header)
     name = repr(path)
     try:
@@ -140,10 +140,10 @@ def open_table(
             raise TableError(f"{name} is a directory. Pass a file in it.")
         if stat.S_ISFIFO(mode):
             with open(path, "rb") as pipe:
-                return _open_file(_spool(pipe), name, format, separator, encoding, header)
+                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header)
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
-        return _open_file(_PathOpener(path), name, format, separator, encoding, header)
+        return _open_file(PathOpener(path), name, format, separator, encoding, header)
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
         hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
@@ -154,35 +154,8 @@ def open_table(
         raise TableError(f"Cannot read {name}: {_reason(fault)}.") from None
 
 
-@dataclass(frozen=True)
-class _PathOpener:
-    path: str
-
-    def __call__(self) -> IO[bytes]:
-        return open(self.path, "rb")
-
-
-@dataclass(frozen=True)
-class _SpoolOpener:
-    """Reads a temporary copy from its start; the copy is deleted with the last reference to it."""
-
-    copy: Any
-
-    def __call__(self) -> IO[bytes]:
-        return open(self.copy.name, "rb")
-
-
-def _spool(stream: IO[bytes]) -> _SpoolOpener:
-    """Copy a stream that can be read once to disk, where it can be read again in bounded memory."""
-    copy = tempfile.NamedTemporaryFile(prefix="rdplearn-")  # noqa: SIM115 - lives as long as the Table
-    while block := stream.read(1 << 20):
-        copy.write(block)
-    copy.flush()
-    return _SpoolOpener(copy)
-
-
 def _open_file(
-    opener: Callable[[], IO[bytes]],
+    opener: Opener,
     name: str,
     format: str | None,
     separator: str | None,
@@ -198,7 +171,7 @@ def _open_file(
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     compression = next((kind for magic, kind in COMPRESSIONS.items() if start.startswith(magic)), None)
     if compression is not None:
-        opener = _Decompressor(opener, compression)
+        opener = Decompressor(opener, compression)
         with _as_table_error(name), opener() as file:
             start = file.read(64)
     found = format or _format_of(start)
@@ -211,17 +184,6 @@ def _open_file(
     with _as_table_error(name):
         names, read = readers[found]()
     return Table(name, tuple(names), lambda: _read_safely(read, name))
-
-
-@dataclass(frozen=True)
-class _Decompressor:
-    opener: Callable[[], IO[bytes]]
-    compression: str
-
-    def __call__(self) -> Any:
-        import pyarrow as pa
-
-        return pa.CompressedInputStream(pa.PythonFile(self.opener(), "r"), self.compression)
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
@@ -254,9 +216,7 @@ def _format_of(start: bytes) -> str:
     return "jsonl" if text.startswith((b'{"', b"{}", b"{ ", b"[{")) else "csv"
 
 
-def _read_parquet(
-    opener: Callable[[], IO[bytes]],
-) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
+def _read_parquet(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
     import pyarrow.parquet as pq
 
     def read() -> Iterator[pa.RecordBatch]:
@@ -270,12 +230,10 @@ def _read_parquet(
         return pq.ParquetFile(file).schema_arrow.names, read
 
 
-def _read_arrow(
-    opener: Callable[[], IO[bytes]],
-) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
+def _read_arrow(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
     import pyarrow as pa
 
-    def open_reader(file: IO[bytes]) -> Any:
+    def open_reader(file: pa.NativeFile) -> Any:
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
         return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
