@@ -19,8 +19,8 @@ TITLES = {
     "blas_share": "At 200 columns: the step's two matrix products alone, as a share of the step",
     "scoring": "Scoring 284,807 x 29 with 30 members, against IsolationForest with 100 trees (seconds)",
     "sparse_memory": "Training on 18,846 x 130,107 sparse rows, 0.12 % full: peak memory beyond the members' weights",
-    "representation": "Features, the paper's setting on 7,674 x 17,387 text-like rows with 1,024 units: one thread, "
-    "against dense PyTorch with one thread",
+    "representation": "Features, the paper's setting on 7,674 x 17,387 text-like rows with 1,024 units, against dense "
+    "PyTorch: two threads each",
     "representation_memory": "Features, the paper's setting on 18,846 x 130,107 sparse rows: peak memory",
     "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
     "explanation": "Explaining 1,000 rows, against scoring 1,000 rows for each column (seconds of one processor)",

@@ -33,6 +33,13 @@ def digits() -> Table:
     return (rows / 16).astype(np.float32), classes
 
 
+def digit_profiles() -> Table:
+    """Handwritten digits as 16 numbers, as pendigits has them: the ink in each line and in each column."""
+    images, classes = load_digits(return_X_y=True)
+    images = images.reshape(-1, 8, 8)
+    return min_max(np.hstack([images.sum(axis=1), images.sum(axis=2)])), classes
+
+
 def tumours() -> Table:
     """Breast tumours, malignant and benign, all of them."""
     rows, classes = load_breast_cancer(return_X_y=True)
@@ -74,6 +81,7 @@ SETS = {
     "sklearn/breast_cancer": breast_cancer,
     "sklearn/digits_0": digits_0,
     "sklearn/digits": digits,
+    "sklearn/digit_profiles": digit_profiles,
     "sklearn/wine": wine,
     "sklearn/tumours": tumours,
     "sklearn/iris": iris,

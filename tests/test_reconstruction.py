@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 from rdplearn import decoder as decoders
 from rdplearn import losses, pair_training, random_stream
-from rdplearn.decoder import Decoder, choose_columns, draw_decoder
+from rdplearn.decoder import Decoder, choose_columns
 from rdplearn.pair_training import Coder, set_to_work, train_on_pairs
 from rdplearn.plain_reconstruction import PlainReconstruction
-from rdplearn.random_mapping import draw_mapping
+from rdplearn.random_mapping import draw_mapping, gaussian
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
 from tests.conftest import assert_same_to_rounding, training_settings
 
@@ -29,7 +29,8 @@ def problem(*, sparse: bool, filled: float = 0.1, seed: int = 0):
     rows[rng.random(rows.shape) > filled] = 0
     table = sp.csr_array(rows) if sparse else rows
     targets = draw_mapping("leaky", table, np.arange(N_ROWS), N_UNITS, rng)(table)
-    phi, decoder = draw_representation(N_COLUMNS, N_UNITS, rng), draw_decoder(N_COLUMNS, N_UNITS, rng)
+    phi = draw_representation(N_COLUMNS, N_UNITS, rng)
+    decoder = Decoder(gaussian((N_COLUMNS, N_UNITS), 2.0 / N_UNITS, rng), np.zeros(N_COLUMNS, dtype=np.float32))
 
     def coder() -> Coder:
         return Coder(

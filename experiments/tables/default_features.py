@@ -14,6 +14,7 @@ TABLE = Table(
         "20news_idf",
         "olivetti",
         "sklearn/digits",
+        "sklearn/digit_profiles",
         "sklearn/wine",
         "sklearn/tumours",
         "sklearn/iris",

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn import random_stream
-from rdplearn.random_mapping import gaussian
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -36,9 +35,9 @@ class Decoder:
         return rows
 
 
-def draw_decoder(n_columns: int, n_components: int, rng: np.random.Generator) -> Decoder:
-    """Draw a decoder before training: Q from N(0, 2/M), c zero."""
-    return Decoder(gaussian((n_columns, n_components), 2.0 / n_components, rng), np.zeros(n_columns, dtype=np.float32))
+def zero_decoder(n_columns: int, n_components: int) -> Decoder:
+    """A decoder before training, all zero: φ learns from what it can explain, not from noise that Q brought along."""
+    return Decoder(np.zeros((n_columns, n_components), dtype=np.float32), np.zeros(n_columns, dtype=np.float32))
 
 
 def sample_size(n_columns: int) -> int:

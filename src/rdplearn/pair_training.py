@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn.callbacks import Records
-from rdplearn.decoder import Decoder, draw_decoder, sample_size
+from rdplearn.decoder import Decoder, sample_size, zero_decoder
 from rdplearn.drawn_phi import draw_phi
 from rdplearn.fit_folder import SavedTraining
 from rdplearn.plain_reconstruction import PlainReconstruction
@@ -69,9 +69,9 @@ def train_on_pairs(
     drawn = draw_coder(rows, n_components, settings, rng, wanted)
     seed = int(rng.integers(2**63))
     rotates = rotation_pays(rows, n_components, settings) and not wanted.sees_columns
-    span = span_of(rows, drawn) if rotates else None
+    span = row_space(rows) if rotates else None
     coder = drawn if span is None else enter(span, drawn)
-    inner_rows = rows if span is None else np.ascontiguousarray(span.rows[: rows.shape[0]])
+    inner_rows = rows if span is None else span.rows
     steps = set_to_work(engine, inner_rows, targets, coder, settings, rows.shape[1], seed, wanted)
     stretch = steps_at_a_time(flops_of_step(inner_rows, n_components, settings), settings.n_steps, record_every)
     losses = ("distance",) if coder.decoder is None else ("distance", "reconstruction")
@@ -87,10 +87,10 @@ def draw_coder(
     rng: np.random.Generator,
     wanted: TorchSettings = NOTHING_WANTED,
 ) -> Coder:
-    """Draw φ, and a decoder if it is wanted."""
+    """Draw φ, with a decoder if it is wanted."""
     phi = draw_phi(rows, n_components, wanted, rng)
     has_decoder = settings.reconstruction_weight > 0
-    return Coder(phi, draw_decoder(rows.shape[1], n_components, rng) if has_decoder else None)
+    return Coder(phi, zero_decoder(rows.shape[1], n_components) if has_decoder else None)
 
 
 def set_to_work(
@@ -114,39 +114,31 @@ def set_to_work(
     return FusedReconstruction(rows, targets, coder.phi, coder.decoder, settings, n_columns, seed)
 
 
-# tables with more columns than rows: see `row_space.py`. What the decoder starts from joins the span.
+# tables with more columns than rows: see `row_space.py`. The decoder starts from zero and never leaves the span.
 
 
 def rotation_pays(rows: Rows, n_components: int, settings: TrainingSettings) -> bool:
     """Tell whether finding the span takes less work than it saves."""
     if sp.issparse(rows):
         return False
-    n_spanned = rows.shape[0] + (n_components if settings.reconstruction_weight > 0 else 0)
-    saved_per_step = 1.0 - n_spanned / rows.shape[1]
-    work = 20.0 * n_spanned**2 * rows.shape[1]  # of the singular value decomposition, in double precision
+    n_rows, n_columns = rows.shape
+    saved_per_step = 1.0 - n_rows / n_columns
+    work = 20.0 * n_rows**2 * n_columns  # of the singular value decomposition, in double precision
     return settings.n_steps * saved_per_step * flops_of_step(rows, n_components, settings) > work
-
-
-def span_of(rows: Floats, coder: Coder) -> RowSpace:
-    """Find the space in which all of training takes place."""
-    return row_space(rows if coder.decoder is None else np.vstack([rows, coder.decoder.weights.T]))
 
 
 def enter(span: RowSpace, drawn: Coder) -> Coder:
     """Give the coordinates of all weights within the span."""
     phi = Representation(span.enter(drawn.phi.weights), drawn.phi.bias, drawn.phi.deeper)
-    if drawn.decoder is None:
-        return Coder(phi, None)
-    return Coder(phi, Decoder(span.enter(drawn.decoder.weights), span.basis.T @ drawn.decoder.bias))
+    return Coder(phi, None if drawn.decoder is None else zero_decoder(*phi.weights.shape))
 
 
 def leave(span: RowSpace, drawn: Coder, trained: Coder) -> Coder:
     """Give the weights in the table's own columns, from their start there and their trained coordinates."""
     phi = Representation(span.leave(drawn.phi.weights, trained.phi.weights), trained.phi.bias, trained.phi.deeper)
-    if drawn.decoder is None or trained.decoder is None:
+    if trained.decoder is None:
         return Coder(phi, None)
-    weights = span.leave(drawn.decoder.weights, trained.decoder.weights)
-    return Coder(phi, Decoder(weights, span.basis @ trained.decoder.bias))
+    return Coder(phi, Decoder(span.basis @ trained.decoder.weights, span.basis @ trained.decoder.bias))
 
 
 # how much work there is
