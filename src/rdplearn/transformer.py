@@ -270,7 +270,8 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Make a transformer with the paper's setting for clustering.
 
         M = K = 1,024, one partner a row, both losses, 30,000 steps of 192 rows (SGD with rate 0.1, momentum 0.9, norm
-        clipped to 0.1), dropout 0.1, and rows as they are: the paper's are TF-IDF weights and pixels in [0, 1].
+        clipped to 0.1), dropout 0.1, and rows as they are: the paper's are TF-IDF weights and pixels in [0, 1]. The
+        decoder starts from zero.
 
         Parameters
         ----------
