@@ -73,18 +73,19 @@ def _entry(panel: Panel, cells: Grid, data: str, label: str) -> str:
 
 
 def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:
-    both = [
-        (cells[name, label].mean, number.mean)
+    both = {
+        name: cells[name, label].mean - number.mean
         for name in data
         if cells[name, label].values and (number := paper_number(panel, name, label))
-    ]
+    }
     if not both or not panel.higher_is_better:
         return ""
-    differences = np.array([ours - paper for ours, paper in both])
+    differences = np.array(list(both.values()))
     close, reached = int((abs(differences) <= CLOSE).sum()), int((differences >= -0.0005).sum())
+    apart = [f"{_title(name)} {difference:+.3f}" for name, difference in both.items() if abs(difference) > CLOSE]
     return (
         f"{label}: within {CLOSE} of the paper on {close} of {len(both)} sets, at or above it on {reached}; "
-        f"mean difference {differences.mean():+.3f}."
+        f"mean difference {differences.mean():+.3f}{'; not: ' + ', '.join(apart) if apart else ''}."
     )
 
 
