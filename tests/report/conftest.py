@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -152,11 +153,23 @@ def wait_until(chromium, script: str) -> None:
 
 
 def complaints(chromium) -> list[str]:
-    return [entry["message"] for entry in chromium.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    """Warnings and errors of the page so far: those that came before a mark in the log, which is waited for."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    mark = f"mark {time.monotonic_ns()}"
+    entries = []
+
+    def has_arrived(browser) -> bool:
+        entries.extend(browser.get_log("browser"))
+        return any(mark in entry["message"] for entry in entries)
+
+    chromium.execute_script("console.info(arguments[0])", mark)
+    WebDriverWait(chromium, 300, poll_frequency=0.05).until(has_arrived)
+    return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
 
 def requests(chromium) -> list[str]:
-    """Addresses that the page has asked for, other than its own file and data within it."""
+    """Addresses that the page has asked for, other than its own file and data within it; ask for complaints first."""
     messages = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
     sent = [
         message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
