@@ -54,6 +54,7 @@ def test_many_distinct_values_need_few_knots(seed):
     expected = 0.8 * ndtri((rankdata(table) - 0.5) / 5000)
     off = np.abs(view(table).ravel() - expected)
     assert off.mean() < 0.005
+    assert np.quantile(off, 0.999) < 0.05
     assert off.max() < 0.1  # where the tail is thinnest: 64 of the knots cut ±0.8 * 3.7 into steps of 0.09
 
 

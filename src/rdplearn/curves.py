@@ -131,8 +131,8 @@ class Distinct:
         return int(self.counts.sum())
 
     @property
-    def has_two_values(self) -> bool:
-        """Whether there are two values or one: nothing lies between them that would give a scale."""
+    def has_at_most_two_values(self) -> bool:
+        """Whether nothing lies between the values that would give a scale."""
         return len(self.values) <= 2
 
     def quantile(self, share: float) -> float:
@@ -145,7 +145,7 @@ class Distinct:
 
     def middle(self) -> float:
         """The median; of two values, the number half way between them."""
-        return float(self.values[0] / 2 + self.values[-1] / 2) if self.has_two_values else self.quantile(0.5)
+        return float(self.values[0] / 2 + self.values[-1] / 2) if self.has_at_most_two_values else self.quantile(0.5)
 
     def scale(self) -> float:
         """Width of the middle nine tenths in standard deviations of a normal column.
@@ -153,7 +153,7 @@ class Distinct:
         Two values are this width apart, however rare one of them is. Where the middle nine tenths are all equal, the
         standard deviation; in a constant column, the constant itself.
         """
-        low, high = self.values[[0, -1]] if self.has_two_values else (self.quantile(0.05), self.quantile(0.95))
+        low, high = self.values[[0, -1]] if self.has_at_most_two_values else (self.quantile(0.05), self.quantile(0.95))
         width = float(high / 3.3 - low / 3.3)
         return float(np.clip(width or self._deviation() or abs(self.values[0]) or 1.0, NARROWEST, WIDEST))
 
@@ -204,7 +204,7 @@ def rank_curve(column: Distinct) -> Curve:
 
     Of two values, a rank says no more than which it is.
     """
-    if column.has_two_values:
+    if column.has_at_most_two_values:
         return robust_curve(column)
     shares = (np.cumsum(column.counts) - 0.5 * column.counts) / column.n_rows
     chosen = _knots_among(shares)

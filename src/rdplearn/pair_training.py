@@ -22,7 +22,7 @@ from rdplearn.plain_reconstruction import PlainReconstruction
 from rdplearn.problem import Phi, Problem
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Representation, TrainingSettings
-from rdplearn.row_space import RowSpace, row_space
+from rdplearn.row_space import RowSpace, row_space, span_flops
 from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 from rdplearn.training import (
     SECONDS_WORTH_COMPILING,
@@ -121,10 +121,8 @@ def rotation_pays(rows: Rows, n_components: int, settings: TrainingSettings) -> 
     """Tell whether finding the span takes less work than it saves."""
     if sp.issparse(rows):
         return False
-    n_rows, n_columns = rows.shape
-    saved_per_step = 1.0 - n_rows / n_columns
-    work = 20.0 * n_rows**2 * n_columns  # of the singular value decomposition, in double precision
-    return settings.n_steps * saved_per_step * flops_of_step(rows, n_components, settings) > work
+    saved_per_step = 1.0 - rows.shape[0] / rows.shape[1]
+    return settings.n_steps * saved_per_step * flops_of_step(rows, n_components, settings) > span_flops(rows)
 
 
 def enter(span: RowSpace, drawn: Coder) -> Coder:

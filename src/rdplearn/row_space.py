@@ -53,3 +53,9 @@ def row_space(rows: Floats) -> RowSpace:
     rank = max(1, int(np.sum(singular > singular[0] * max(rows.shape) * np.finfo(np.float64).eps)))
     basis = np.ascontiguousarray(directions[:rank].T, dtype=np.float32)
     return RowSpace(basis, np.ascontiguousarray(rows @ basis))
+
+
+def span_flops(rows: Floats) -> float:
+    """Operations that `row_space` takes: a singular value decomposition in double precision."""
+    n_rows, n_columns = rows.shape
+    return 20.0 * n_rows**2 * n_columns

@@ -39,7 +39,7 @@ from rdplearn.random_mapping import (
     median_distance,
 )
 from rdplearn.representation import Representation, TrainingSettings
-from rdplearn.row_space import row_space
+from rdplearn.row_space import row_space, span_flops
 from rdplearn.threads import one_blas_thread
 from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
 from rdplearn.training import ENGINES
@@ -421,7 +421,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return False
         n_rows, n_columns = rows.shape
         saved = 4.0 * self.n_steps * self.batch_size * self.n_components_ * (n_columns - n_rows)
-        return bool(saved > 20.0 * n_rows**2 * n_columns)
+        return bool(saved > span_flops(rows))
 
     def _learn_from_one_partner(
         self, matrix: Matrix, rng: np.random.Generator, training: Training

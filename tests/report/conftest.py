@@ -145,17 +145,20 @@ def browse(chromium):
     assert requests(chromium) == []
 
 
-def wait_until(chromium, script: str) -> None:
-    """Wait until a script answers yes; a busy machine may need its time."""
+def patience(chromium):
+    """What waits for the browser; a busy machine may need its time."""
     from selenium.webdriver.support.wait import WebDriverWait
 
-    WebDriverWait(chromium, 300, poll_frequency=0.05).until(lambda browser: browser.execute_script(script))
+    return WebDriverWait(chromium, 300, poll_frequency=0.05)
+
+
+def wait_until(chromium, script: str) -> None:
+    """Wait until a script answers yes."""
+    patience(chromium).until(lambda browser: browser.execute_script(script))
 
 
 def complaints(chromium) -> list[str]:
     """Warnings and errors of the page so far: those that came before a mark in the log, which is waited for."""
-    from selenium.webdriver.support.wait import WebDriverWait
-
     mark = f"mark {time.monotonic_ns()}"
     entries = []
 
@@ -164,7 +167,7 @@ def complaints(chromium) -> list[str]:
         return any(mark in entry["message"] for entry in entries)
 
     chromium.execute_script("console.info(arguments[0])", mark)
-    WebDriverWait(chromium, 300, poll_frequency=0.05).until(has_arrived)
+    patience(chromium).until(has_arrived)
     return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,13 @@ def test_files_copies_and_compressed_files_are_opened_without_python(tmp_path):
             assert isinstance(file, pa.NativeFile)
             assert not isinstance(file, pa.PythonFile)
     assert native_buffer(b"abc").to_pybytes() == b"abc"
+
+
+def test_a_file_may_have_a_name_that_is_not_utf_8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff.csv"
+    with open(path, "wb") as file:
+        file.write(b"a,b\n1,2\n")
+    assert [batch.to_pylist() for batch in open_table(os.fsdecode(path)).batches()] == [[{"a": "1", "b": "2"}]]
 
 
 def test_a_copy_is_deleted_with_its_opener():

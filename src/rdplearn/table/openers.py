@@ -7,6 +7,7 @@ the process ends would wait for an interpreter that is gone, and abort.
 from __future__ import annotations
 
 import codecs
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class PathOpener:
     def __call__(self) -> pa.NativeFile:
         import pyarrow as pa
 
-        return pa.OSFile(self.path, "rb")
+        return pa.OSFile(os.fsencode(self.path), "rb")  # names need not be UTF-8
 
 
 @dataclass(frozen=True)
