@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rdplearn import kernels, losses, random_stream
+from rdplearn import losses, random_stream, sparse_kernels
 from rdplearn.fused_steps import FusedSteps
 from rdplearn.plain_steps import PlainSteps
 from rdplearn.problem import Problem
@@ -126,7 +126,7 @@ def test_catching_up_equals_idle_steps():
         expected_momenta *= np.float32(0.9)
         expected_weights -= np.float32(0.1) * expected_momenta
     decay = (0.9 ** np.arange(50)).astype(np.float32)
-    kernels.catch_up(weights, momenta, 5, np.float32(0.1), np.float32(0.9), decay)
+    sparse_kernels.catch_up(weights, momenta, 5, np.float32(0.1), np.float32(0.9), decay)
     assert_same_to_rounding(weights, expected_weights)
     assert_same_to_rounding(momenta, expected_momenta)
 

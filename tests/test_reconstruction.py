@@ -8,9 +8,8 @@ import scipy.sparse as sp
 
 from rdplearn import decoder as decoders
 from rdplearn import losses, pair_training, random_stream
-from rdplearn.decoder import Decoder, choose_columns
+from rdplearn.decoder import Decoder, cells_to_decode, column_chances, sample_columns
 from rdplearn.pair_training import Coder, set_to_work, train_on_pairs
-from rdplearn.plain_reconstruction import PlainReconstruction
 from rdplearn.random_mapping import draw_mapping, gaussian
 from rdplearn.representation import Representation, TrainingSettings, draw_representation
 from tests.conftest import assert_same_to_rounding, training_settings
@@ -74,8 +73,8 @@ VARIANTS = {
 def test_kernels_agree_with_the_plain_formulas(variant, kind, monkeypatch):
     if kind == "sampled":
         monkeypatch.setattr(decoders, "EXACT_UP_TO", 5)
-        monkeypatch.setattr(decoders, "SAMPLED_COLUMNS", 4)
-    rows, targets, coder = problem(sparse=kind != "dense", filled=0.02 if kind == "sampled" else 0.3)
+        monkeypatch.setattr(decoders, "SAMPLED_COLUMNS", 10)
+    rows, targets, coder = problem(sparse=kind != "dense", filled=0.1 if kind == "sampled" else 0.3)
     how = settings(**VARIANTS[variant])
     plain, plain_losses = trained("numpy", rows, targets, coder(), how)
     fused, fused_losses = trained("numba", rows, targets, coder(), how)
@@ -144,39 +143,76 @@ def test_the_rotation_is_the_same_algorithm(reconstruction_weight, monkeypatch):
 # reconstruction sampling
 
 
-def test_a_sample_holds_the_used_columns_and_distinct_others():
-    used = np.array([3, 50, 7])
-    for key in np.arange(50, dtype=np.uint32):
-        columns, weights = choose_columns(used, 100, 10, key)
-        assert columns[:3].tolist() == used.tolist()
-        assert len(set(columns.tolist())) == 13
-        assert weights.sum() == pytest.approx(100)
+def wide_rows(n_rows: int = 50, n_columns: int = 6000, seed: int = 0) -> sp.csr_array:
+    """Sparse rows with a column that all fill, some that many fill, and a great many that hardly any does."""
+    rng = np.random.default_rng(seed)
+    shares = np.concatenate([[1.0], np.full(99, 0.3), np.full(n_columns - 100, 0.002)])
+    filled = rng.random((n_rows, n_columns)) < shares
+    return sp.csr_array(np.where(filled, rng.random((n_rows, n_columns)), 0.0).astype(np.float32))
 
 
-def test_few_other_columns_are_all_taken():
-    columns, weights = choose_columns(np.array([1]), 9, 4, np.uint32(0))
-    assert sorted(columns) == list(range(9))
-    assert np.all(weights == 1)
+def test_columns_that_more_rows_fill_are_drawn_more_often():
+    rows = wide_rows()
+    chances = column_chances(rows)
+    n_values = np.bincount(rows.indices, minlength=rows.shape[1])
+    assert chances[0] == 1
+    assert np.all(np.diff(chances[np.argsort(n_values)]) >= 0)
+    assert chances.min() >= decoders.SAMPLED_COLUMNS / rows.shape[1] / 2
+    assert chances.sum() <= decoders.SAMPLED_COLUMNS
+    assert np.all(column_chances(rows[:, : decoders.EXACT_UP_TO]) == 1)
 
 
-def test_sampled_loss_and_gradient_are_unbiased():
-    """Their mean over many samples of columns is the loss and the gradient over all columns."""
+def test_a_column_is_drawn_as_often_as_its_chance_says():
+    chances = np.array([1.0, 0.5, 0.1, 0.01], dtype=np.float32)
+    draws = np.array([sample_columns(chances, key) for key in random_stream.words(np.uint32(1), 20_000)])
+    np.testing.assert_allclose(draws.max(axis=0), 1 / chances)
+    drawn = (draws > 0).mean(axis=0)
+    assert np.all(np.abs(drawn - chances) <= 4 * np.sqrt(chances * (1 - chances) / len(draws)))
+
+
+def test_a_cell_with_a_value_stands_for_itself_and_one_without_for_its_share():
+    batch = sp.csr_array(np.array([[0, 5, 0, 0, 0], [0, 0, 7, 0, 0]], dtype=np.float32))
+    columns, rows, stands_for = cells_to_decode(batch, np.array([0, 2, 0, 0, 3], dtype=np.float32))
+    assert columns.tolist() == [1, 2, 4]
+    assert rows.tolist() == [[5, 0, 0], [0, 7, 0]]
+    assert stands_for.tolist() == [[1, 0, 3], [2, 1, 3]]
+
+
+def test_sampled_loss_and_gradient_are_unbiased(monkeypatch):
+    """Their mean over many draws of columns is the loss and the gradient over all columns."""
+    monkeypatch.setattr(decoders, "EXACT_UP_TO", 5)
+    monkeypatch.setattr(decoders, "SAMPLED_COLUMNS", 12)
     rng = np.random.default_rng(0)
-    dense = np.where(rng.random((5, 60)) < 0.1, rng.random((5, 60)), 0.0)
+    filled = rng.random((5, 60)) < np.where(np.arange(60) < 5, 0.9, 0.02)
+    dense = np.where(filled, rng.random((5, 60)), 0.0)
+    batch = sp.csr_array(dense)
     phi, decoder = rng.normal(size=(5, 4)), rng.normal(size=(60, 4))
     decoded = phi @ decoder.T
-    exact, exact_pull = losses.reconstruction_loss(decoded, dense, np.ones(60), 60)
-    used = np.flatnonzero(dense.any(axis=0))
+    exact, exact_pull = losses.reconstruction_loss(decoded, dense, np.ones(1), 60)
+    chances = column_chances(batch)
+    assert 0 < np.sum(chances == 1) < 60
     values, gradients = [], []
     for key in random_stream.words(np.uint32(9), 4000):
-        columns, weights = choose_columns(used, 60, 8, key)
-        value, pull = losses.reconstruction_loss(decoded[:, columns], dense[:, columns], weights, 60)
+        columns, rows, weights = cells_to_decode(batch, sample_columns(chances, key))
+        value, pull = losses.reconstruction_loss(decoded[:, columns], rows, weights, 60)
         values.append(value)
         gradients.append(pull @ decoder[columns])
     exact_gradient = exact_pull @ decoder
     error = np.std(gradients, axis=0) / np.sqrt(len(gradients))
     assert abs(np.mean(values) - exact) < 4 * np.std(values) / np.sqrt(len(values))
     assert np.all(np.abs(np.mean(gradients, axis=0) - exact_gradient) < 5 * error)
+
+
+def test_stored_zeros_are_zeros_to_every_engine():
+    rows, targets, coder = problem(sparse=True)
+    stored = rows.copy()
+    stored.data[::3] = 0
+    without = stored.copy()
+    without.eliminate_zeros()
+    for engine in ("numpy", "numba"):
+        ours, _ = trained(engine, stored, targets, coder(), settings())
+        theirs, _ = trained(engine, without, targets, coder(), settings())
+        assert_same_coder(ours, theirs, after_steps=60)
 
 
 def test_on_narrow_rows_nothing_is_sampled():
@@ -186,12 +222,3 @@ def test_on_narrow_rows_nothing_is_sampled():
     for engine in ("numpy", "numba"):
         ours, _ = trained(engine, rows, targets, coder(), settings())
         assert_same_coder(ours, exact, after_steps=60)
-
-
-def test_plain_steps_choose_every_column_of_dense_rows():
-    rows, targets, coder = problem(sparse=False)
-    start = coder()
-    steps = PlainReconstruction(rows, targets, start.phi, start.decoder, settings(), N_COLUMNS, 0)
-    columns, weights = steps.chosen_columns(rows[:4], np.uint32(0))
-    assert len(columns) == N_COLUMNS
-    assert np.all(weights == 1)

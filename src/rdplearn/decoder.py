@@ -1,8 +1,9 @@
 r"""The decoder :math:`\phi'(\phi) = \phi Q + c` of the reconstruction loss: a linear map back to the columns.
 
-On wide sparse rows the loss is not computed for every column. A batch's own columns are all taken, and of the others,
-where the row is zero, a random sample, each of which stands for as many as were left out ("reconstruction sampling",
-Dauphin, Glorot and Bengio, ICML 2011). The expectation over samples is the exact loss, and so is that of its gradient.
+On wide sparse rows the loss is not computed for every cell. A cell with a value counts. Of the cells without one, those
+of some columns count, drawn anew in each step, and each stands for 1 / its column's chance of being drawn
+("reconstruction sampling", Dauphin, Glorot and Bengio, ICML 2011). Columns that many rows fill are drawn more often,
+because that is where a decoder expects values. The mean over all draws is the exact loss, and so is its gradient's.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from rdplearn import random_stream
+from rdplearn.random_mapping import Rows
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 EXACT_UP_TO = 4096  # columns; on wider sparse rows the reconstruction loss is sampled
-SAMPLED_COLUMNS = 1024
+SAMPLED_COLUMNS = 1024  # about so many of them in a step
 
 
 @dataclass
@@ -40,41 +43,55 @@ def zero_decoder(n_columns: int, n_components: int) -> Decoder:
     return Decoder(np.zeros((n_columns, n_components), dtype=np.float32), np.zeros(n_columns, dtype=np.float32))
 
 
-def sample_size(n_columns: int) -> int:
-    """How many of the columns that a batch does not contain take part in its loss, at most."""
-    return n_columns if n_columns <= EXACT_UP_TO else SAMPLED_COLUMNS
+def sample_size(rows: Rows) -> int:
+    """How many columns are drawn in a step, about: all of them, except on wide sparse rows."""
+    n_columns = rows.shape[1]
+    return SAMPLED_COLUMNS if sp.issparse(rows) and n_columns > EXACT_UP_TO else n_columns
 
 
-def choose_columns(used: Ints, n_columns: int, n_sampled: int, key: np.uint32) -> tuple[Ints, Floats]:
-    """Choose the columns of one step's reconstruction loss, and how many columns each stands for.
+def column_chances(rows: Rows) -> Floats:
+    """Chance of each column to be drawn in a step.
 
-    Parameters
-    ----------
-    used : the columns that the batch contains, each once
-    n_sampled : int
-        How many others to draw, without replacement; all of them, if there are at most twice as many.
+    On narrow rows 1. On wide ones half of the draws are in proportion to how many rows fill a column, and half are not,
+    so that no column stands for too many.
 
     Examples
     --------
-    >>> columns, weights = choose_columns(np.array([7, 2]), 12, 3, np.uint32(5))
-    >>> len(set(columns.tolist())), [round(float(weight), 2) for weight in weights]
-    (5, [1.0, 1.0, 3.33, 3.33, 3.33])
+    >>> import scipy.sparse as sp
+    >>> chances = column_chances(sp.csr_array(([1, 1, 1], ([0, 1, 2], [3, 3, 9])), shape=(3, 100_000)))
+    >>> [round(float(chance), 3) for chance in chances[[0, 3, 9]]]
+    [0.005, 1.0, 1.0]
     """
-    taken = np.zeros(n_columns, dtype=bool)
-    taken[used] = True
-    n_others = n_columns - len(used)
-    if n_others <= 2 * n_sampled:
-        others = np.flatnonzero(~taken)
-    else:
-        others = np.empty(n_sampled, dtype=np.int64)
-        n_found, position = 0, 0
-        while n_found < n_sampled:  # refusing what was taken already makes it a draw without replacement
-            column = random_stream.column_at(key, position, n_columns)
-            position += 1
-            if not taken[column]:
-                taken[column] = True
-                others[n_found] = column
-                n_found += 1
-    stands_for = np.full(len(others), n_others / max(1, len(others)))
-    weights = np.concatenate([np.ones(len(used)), stands_for])
-    return np.concatenate([used, others]), weights.astype(np.float32)
+    n_columns, n_wanted = rows.shape[1], sample_size(rows)
+    if n_wanted == n_columns:
+        return np.ones(n_columns, dtype=np.float32)
+    n_values = np.bincount(rows.indices, minlength=n_columns)
+    mixed = 0.5 * n_values / max(1, n_values.sum()) + 0.5 / n_columns
+    return np.minimum(1.0, n_wanted * mixed).astype(np.float32)
+
+
+def chance_limits(chances: Floats) -> npt.NDArray[np.uint64]:
+    """The word of a column below which it is drawn."""
+    return np.round(chances.astype(np.float64) * 2.0**32).astype(np.uint64)
+
+
+def sample_columns(chances: Floats, key: np.uint32) -> Floats:
+    """Draw the columns of one step; gives how many each stands for, 0 where it was not drawn.
+
+    Examples
+    --------
+    >>> sample_columns(np.array([1.0, 0.25, 0.25, 0.25], dtype=np.float32), np.uint32(0)).tolist()
+    [1.0, 0.0, 4.0, 0.0]
+    """
+    drawn = random_stream.words(key, len(chances)) < chance_limits(chances)
+    return np.where(drawn, 1.0 / chances, 0.0).astype(np.float32)
+
+
+def cells_to_decode(batch: sp.csr_array, stands_for: Floats) -> tuple[Ints, Floats, Floats]:
+    """What counts in the loss of a batch of sparse rows.
+
+    Returns the columns, the rows in these columns (n_rows, n_chosen), and how many cells each of these stands for.
+    """
+    columns = np.union1d(batch.indices, np.flatnonzero(stands_for))
+    rows = batch[:, columns].toarray()
+    return columns, rows, np.where(rows != 0, np.float32(1.0), stands_for[columns])

@@ -8,8 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn import kernels, random_stream, reconstruction_kernels
-from rdplearn.decoder import Decoder, sample_size
+from rdplearn import (
+    kernels,
+    random_stream,
+    reconstruction_kernels,
+    sparse_kernels,
+    sparse_reconstruction_kernels,
+)
+from rdplearn.decoder import Decoder, chance_limits, column_chances
 from rdplearn.fit_folder import put_back
 from rdplearn.fused_steps import LazyMomentum
 from rdplearn.random_mapping import Rows
@@ -41,6 +47,7 @@ class FusedReconstruction:
         self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
         self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
         self.lazy = LazyMomentum(rows, settings) if sp.issparse(rows) else None
+        self.chances = column_chances(rows) if sp.issparse(rows) else np.ones(0, dtype=np.float32)
         self.decoder_last_used = np.full(rows.shape[1], -1, dtype=np.int64)
         self.n_steps_taken = 0
 
@@ -65,9 +72,9 @@ class FusedReconstruction:
         if self.lazy is None:
             distance, reconstruction = reconstruction_kernels.train_dense(self.rows, *common)
         else:
-            distance, reconstruction = reconstruction_kernels.train_sparse(
-                *self.lazy.csr, self.lazy.n_used_most, sample_size(self.rows.shape[1]), self.lazy.last_used,
-                self.decoder_last_used, first_step, self.lazy.decay, *common,
+            distance, reconstruction = sparse_reconstruction_kernels.train_sparse(
+                *self.lazy.csr, self.lazy.longest_row, chance_limits(self.chances), 1 / self.chances,
+                self.lazy.last_used, self.decoder_last_used, first_step, self.lazy.decay, *common,
             )  # fmt: skip
         self.n_steps_taken = first_step + n_steps
         return Losses(distance, 0.0, reconstruction)
@@ -90,10 +97,10 @@ class FusedReconstruction:
             return
         learning_rate, momentum, _ = self.rates
         weights, _, decoder, decoder_bias = self.parameters
-        last_step = self.n_steps_taken - 1
+        rest = self.n_steps_taken - 1, learning_rate, momentum, self.lazy.decay
         for parameter, momenta, last_used in (
             (weights, self.momenta[0], self.lazy.last_used),
             (decoder_bias[:, None], self.momenta[3][:, None], self.decoder_last_used.copy()),
             (decoder, self.momenta[2], self.decoder_last_used),
         ):
-            kernels.catch_up_all(parameter, momenta, last_used, last_step, learning_rate, momentum, self.lazy.decay)
+            sparse_kernels.catch_up_all(parameter, momenta, last_used, *rest)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn import kernels, random_stream
+from rdplearn import kernels, random_stream, sparse_kernels
 from rdplearn.fit_folder import put_back
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
@@ -57,8 +57,9 @@ class FusedSteps:
         if self.lazy is None:
             distance, novelty = kernels.train_dense(self.rows, *common)
         else:
-            distance, novelty = kernels.train_sparse(*self.lazy.csr, self.lazy.n_used_most, self.lazy.last_used,
-                                                     first_step, self.lazy.decay, *common)  # fmt: skip
+            distance, novelty = sparse_kernels.train_sparse(
+                *self.lazy.csr, self.lazy.longest_row, self.lazy.last_used, first_step, self.lazy.decay, *common
+            )
         self.n_steps_taken = first_step + n_steps
         return Losses(distance, novelty)
 
@@ -76,8 +77,10 @@ class FusedSteps:
         """Let every row of W that was not used lately catch up with its momentum."""
         if self.lazy is not None:
             learning_rate, momentum, _ = self.rates
-            kernels.catch_up_all(self.phi.weights, self.momenta[0], self.lazy.last_used, self.n_steps_taken - 1,
-                                 learning_rate, momentum, self.lazy.decay)  # fmt: skip
+            sparse_kernels.catch_up_all(
+                self.phi.weights, self.momenta[0], self.lazy.last_used, self.n_steps_taken - 1, learning_rate, momentum,
+                self.lazy.decay,
+            )  # fmt: skip
 
 
 class LazyMomentum:
@@ -85,8 +88,7 @@ class LazyMomentum:
 
     def __init__(self, rows: sp.csr_array, settings: TrainingSettings) -> None:
         self.csr = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
-        longest_row = int(np.diff(self.csr[2]).max())
-        self.n_used_most = min(rows.shape[1], max(1, longest_row * settings.batch_size))
+        self.longest_row = int(np.diff(self.csr[2]).max())
         self.last_used = np.full(rows.shape[1], -1, dtype=np.int64)
         # Beyond this many idle steps nothing is left of the momentum in single precision.
         n_powers = 2 if settings.momentum == 0 else int(np.ceil(-46.0 / np.log(settings.momentum))) + 2

@@ -110,19 +110,19 @@ def all_pairs_loss(phi: Floats, kernel: Floats) -> tuple[float, Floats]:
     return float(np.vdot(errors, errors)) / n_pairs, (4.0 / n_pairs) * (errors @ phi)
 
 
-def reconstruction_loss(decoded: Floats, rows: Floats, column_weights: Floats, n_columns: int) -> tuple[float, Floats]:
+def reconstruction_loss(decoded: Floats, rows: Floats, cell_weights: Floats, n_columns: int) -> tuple[float, Floats]:
     """Mean squared error of decoded rows, and its gradient with respect to `decoded`.
 
     Parameters
     ----------
     decoded, rows : (n_rows, n_chosen), all columns or some of them
-    column_weights : (n_chosen,)
-        How many columns each one stands for; ones if all are there.
+    cell_weights : (n_rows, n_chosen) or what broadcasts to it
+        How many cells each one stands for; ones if all are there.
     n_columns : int
         Columns that the mean is taken over.
     """
     difference = decoded - rows
-    pull = difference * (column_weights / (len(rows) * n_columns))
+    pull = difference * (cell_weights / (len(rows) * n_columns))
     return float(np.vdot(difference, pull)), 2.0 * pull
 
 

@@ -146,9 +146,7 @@ def flops_of_step(rows: Rows, n_components: int, settings: TrainingSettings) -> 
     """Operations of one step."""
     flops = flops_per_step(values_a_row(rows), n_components, settings.batch_size)
     if settings.reconstruction_weight > 0:
-        n_columns = rows.shape[1]
-        n_decoded = min(n_columns, sample_size(n_columns) + settings.batch_size * values_a_row(rows))
-        flops += 6.0 * settings.batch_size * n_components * n_decoded
+        flops += 6.0 * settings.batch_size * n_components * min(rows.shape[1], sample_size(rows) + values_a_row(rows))
     return flops
 
 
@@ -159,6 +157,7 @@ def choose_pair_engine(
     if engine != "auto" or settings.reconstruction_weight == 0:
         return choose_engine(engine, settings.n_steps, filling_of(rows), n_components, settings.batch_size)
     seconds = 1e-3 + flops_of_step(rows, n_components, settings) / 5e9
-    if sp.issparse(rows):  # plain momentum moves all of both matrices at every step
-        seconds += 1e-8 * rows.shape[1] * n_components
+    if sp.issparse(rows):  # the plain formulas decode a batch's columns for all its rows, and move all of both matrices
+        n_used = min(rows.shape[1], settings.batch_size * values_a_row(rows))
+        seconds += 6.0 * settings.batch_size * n_components * n_used / 5e9 + 1e-8 * rows.shape[1] * n_components
     return "numpy" if settings.n_steps * seconds < SECONDS_WORTH_COMPILING else "numba"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn import losses, random_stream
-from rdplearn.decoder import Decoder, choose_columns, sample_size
+from rdplearn.decoder import Decoder, cells_to_decode, column_chances, sample_columns
 from rdplearn.fit_folder import put_back
 from rdplearn.plain_steps import activate, draw_batches, weighted_losses
 from rdplearn.random_mapping import Rows
@@ -37,6 +37,7 @@ class PlainReconstruction:
     ) -> None:
         self.rows, self.targets, self.phi, self.decoder = rows, targets, representation, decoder
         self.settings, self.n_columns, self.seed = settings, n_columns, seed
+        self.chances = column_chances(rows) if sp.issparse(rows) else None
         self.parameters = (representation.weights, representation.bias, decoder.weights, decoder.bias)
         self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
 
@@ -56,10 +57,9 @@ class PlainReconstruction:
         before = np.asarray(rows @ self.phi.weights) + self.phi.bias
         phi, slopes = activate(before, drop_key, settings.dropout)
         distance, _, gradient = weighted_losses(phi, self.targets[batch], shift, settings)
-        columns, column_weights = self.chosen_columns(rows, column_key)
-        chosen_rows = rows[:, columns].toarray() if sp.issparse(rows) else rows
+        columns, wanted, cell_weights = self.chosen_cells(rows, column_key)
         decoded = phi @ self.decoder.weights[columns].T + self.decoder.bias[columns]
-        reconstruction, pull = losses.reconstruction_loss(decoded, chosen_rows, column_weights, self.n_columns)
+        reconstruction, pull = losses.reconstruction_loss(decoded, wanted, cell_weights, self.n_columns)
         pull *= np.float32(settings.reconstruction_weight)
         gradient += pull @ self.decoder.weights[columns]
         gradient *= slopes
@@ -69,12 +69,11 @@ class PlainReconstruction:
         self.descend((np.asarray(rows.T @ gradient), gradient.sum(axis=0), *decoder_gradients))
         return distance, reconstruction
 
-    def chosen_columns(self, rows: Rows, key: np.uint32) -> tuple[Ints, Floats]:
-        """Choose the columns whose reconstruction counts in this step, and how many each stands for."""
-        n_columns = rows.shape[1]
-        if not sp.issparse(rows):
-            return np.arange(n_columns), np.ones(n_columns, dtype=np.float32)
-        return choose_columns(np.unique(rows.indices).astype(np.int64), n_columns, sample_size(n_columns), key)
+    def chosen_cells(self, rows: Rows, key: np.uint32) -> tuple[Ints, Floats, Floats]:
+        """Choose the columns to decode in this step; gives the rows there, and how many cells each cell stands for."""
+        if self.chances is None:
+            return np.arange(rows.shape[1]), rows, np.ones(1, dtype=np.float32)
+        return cells_to_decode(rows, sample_columns(self.chances, key))
 
     def descend(self, gradients: tuple[Floats, Floats, Floats, Floats]) -> None:
         """Clip the gradient of all parameters together, then take a step with momentum."""

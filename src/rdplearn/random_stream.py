@@ -57,12 +57,6 @@ def below(uniform: UInts, bound: int | npt.NDArray[np.int64]) -> npt.NDArray[np.
     return ((uniform.astype(np.uint64) * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
 
 
-def column_at(key: np.uint32, position: int, n_columns: int) -> int:
-    """The column that a stream draws at one position."""
-    word = scramble(np.array([position], dtype=np.uint32) * GOLDEN + key)
-    return int(below(word, n_columns)[0])
-
-
 def drop_limit(dropout: float) -> int:
     """The word below which a unit is dropped."""
     return int(dropout * 2.0**32)

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rdplearn.decoder import Decoder, choose_columns, sample_size
+from rdplearn.decoder import Decoder, cells_to_decode, column_chances, sample_columns
 from rdplearn.stacked_rows import DenseStack, SparseStack
 from rdplearn.torch_networks import leaf
 
-# the rows to be decoded, which columns they have, and how many each stands for (None: all columns, once each)
+# the rows to be decoded, which columns they have, and how many cells each cell stands for (None: all, once each)
 Chosen: TypeAlias = tuple[Tensor, Tensor | None, Tensor | None]
 
 
@@ -26,20 +26,19 @@ class StackedDecoder:
         self, decoders: list[Decoder], rows: DenseStack | SparseStack, n_columns: int, device: torch.device
     ) -> None:
         self.decoders, self.rows, self.n_columns = decoders, rows, n_columns
+        self.chances = column_chances(rows.table) if isinstance(rows, SparseStack) else None
         self.weights = leaf(np.stack([decoder.weights for decoder in decoders]), device)  # (members, columns, units)
         self.bias = leaf(np.stack([decoder.bias for decoder in decoders])[:, None], device)
         self.parameters = [self.weights, self.bias]
 
     def choose(self, rows: Tensor, places: Tensor, key: np.uint32) -> Chosen:
         """What is to be reconstructed in one step: all columns of dense rows, and of sparse rows a weighted sample."""
-        if not isinstance(self.rows, SparseStack):
+        if self.chances is None or not isinstance(self.rows, SparseStack):
             return rows, None, None
         batch = self.rows.take_csr(places)
-        used = np.unique(batch.indices).astype(np.int64)
-        columns, stands_for = choose_columns(used, batch.shape[1], sample_size(batch.shape[1]), key)
-        wanted = batch[:, columns].toarray()[None]
-        on_device = [torch.from_numpy(values).to(self.bias.device) for values in (wanted, columns, stands_for)]
-        return on_device[0], on_device[1], on_device[2]
+        cells = cells_to_decode(batch, sample_columns(self.chances, key))
+        columns, wanted, stands_for = (torch.from_numpy(values).to(self.bias.device) for values in cells)
+        return wanted[None], columns, stands_for[None]
 
     def loss(self, phi: Tensor, chosen: Chosen) -> Tensor:
         """Mean squared error of the decoded rows of every member."""
