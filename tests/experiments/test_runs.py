@@ -77,6 +77,14 @@ def test_a_run_out_of_time_says_so_and_is_repeated_only_with_more_time(tmp_path)
     assert not runs._settled(record, replace(run, time_limit=5.0))
 
 
+def test_the_time_limit_is_the_methods_and_not_that_of_judging_it(tmp_path):
+    run = runs.Run("clustering", "Org", {"evaluation": {"n_kmeans": 200}}, "sklearn/digits", 0, 1.0)
+    runs.work([run], tmp_path / "judged.jsonl")
+    (record,) = results.read(tmp_path)
+    assert record["status"] == "done"
+    assert record["cpu_seconds"] > run.time_limit
+
+
 def test_a_failing_run_leaves_no_line_and_does_not_stop_the_others(tmp_path):
     bad = runs.Run("detection", "iForest", {"n_trees": -1}, "sklearn/digits_0", 0, None)
     good = runs.Run("detection", "iForest", {"n_trees": 2}, "sklearn/digits_0", 0, None)
