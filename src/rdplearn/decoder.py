@@ -52,8 +52,8 @@ def sample_size(rows: Rows) -> int:
 def column_chances(rows: Rows) -> Floats:
     """Chance of each column to be drawn in a step.
 
-    On narrow rows 1. On wide ones half of the draws are in proportion to how many rows fill a column, and half are not,
-    so that no column stands for too many.
+    On dense and narrow rows 1. On wide sparse ones half of the draws are in proportion to how many rows fill a column,
+    and half are not, so that no column stands for too many.
 
     Examples
     --------

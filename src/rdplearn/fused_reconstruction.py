@@ -47,7 +47,7 @@ class FusedReconstruction:
         self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
         self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
         self.lazy = LazyMomentum(rows, settings) if sp.issparse(rows) else None
-        self.chances = column_chances(rows) if sp.issparse(rows) else np.ones(0, dtype=np.float32)
+        self.chances = column_chances(rows)
         self.decoder_last_used = np.full(rows.shape[1], -1, dtype=np.int64)
         self.n_steps_taken = 0
 

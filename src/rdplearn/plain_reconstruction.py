@@ -37,7 +37,7 @@ class PlainReconstruction:
     ) -> None:
         self.rows, self.targets, self.phi, self.decoder = rows, targets, representation, decoder
         self.settings, self.n_columns, self.seed = settings, n_columns, seed
-        self.chances = column_chances(rows) if sp.issparse(rows) else None
+        self.chances = column_chances(rows)
         self.parameters = (representation.weights, representation.bias, decoder.weights, decoder.bias)
         self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
 
@@ -71,7 +71,7 @@ class PlainReconstruction:
 
     def chosen_cells(self, rows: Rows, key: np.uint32) -> tuple[Ints, Floats, Floats]:
         """Choose the columns to decode in this step; gives the rows there, and how many cells each cell stands for."""
-        if self.chances is None:
+        if not sp.issparse(rows):
             return np.arange(rows.shape[1]), rows, np.ones(1, dtype=np.float32)
         return cells_to_decode(rows, sample_columns(self.chances, key))
 

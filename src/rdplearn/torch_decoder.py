@@ -26,14 +26,14 @@ class StackedDecoder:
         self, decoders: list[Decoder], rows: DenseStack | SparseStack, n_columns: int, device: torch.device
     ) -> None:
         self.decoders, self.rows, self.n_columns = decoders, rows, n_columns
-        self.chances = column_chances(rows.table) if isinstance(rows, SparseStack) else None
+        self.chances = column_chances(rows.table)
         self.weights = leaf(np.stack([decoder.weights for decoder in decoders]), device)  # (members, columns, units)
         self.bias = leaf(np.stack([decoder.bias for decoder in decoders])[:, None], device)
         self.parameters = [self.weights, self.bias]
 
     def choose(self, rows: Tensor, places: Tensor, key: np.uint32) -> Chosen:
         """What is to be reconstructed in one step: all columns of dense rows, and of sparse rows a weighted sample."""
-        if self.chances is None or not isinstance(self.rows, SparseStack):
+        if not isinstance(self.rows, SparseStack):
             return rows, None, None
         batch = self.rows.take_csr(places)
         cells = cells_to_decode(batch, sample_columns(self.chances, key))
