@@ -104,7 +104,7 @@ METHODS: dict[str, Method] = {
     "RDP features from SRP": _features(mapping="sparse"),
     "untrained": _features(n_steps=1, learning_rate=1e-9, reconstruction_weight=0.0),
     "Org": Method("original:Original"),
-    "HLLE": Method("hlle:HLLE", {"n_components": 10}, {"n_components": 3}),
+    "HLLE": Method("hlle:HLLE", {"n_components": 10}, {"n_components": 3}, {"olivetti": {"n_components": 20}}),
     "SRP": Method("srp:SRP", {"n_components": 1_024}, _QUICK_FEATURES),
     "AE features": Method("autoencoder:AEFeatures", {"n_components": 1_024, "n_steps": 300},
                           {"n_components": 32, "n_steps": 100}),
