@@ -23,7 +23,7 @@ TABLE = Table(
         Column("RDP\\Boosting", "RDP without boosting"),
         Column("Org_SS", "Org_SS"),
         Column("SRP_SS", "SRP_SS"),
-        Column("RDP\\L_rdp, boosted", "RDP without L_rdp"),
+        Column("RDP\\L_rdp boosted", "RDP without L_rdp"),
     ),
     panels=(
         Panel("auc_roc", "AUC-ROC", paper_numbers.ABLATION_AUC_ROC),

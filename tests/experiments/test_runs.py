@@ -105,6 +105,11 @@ def test_every_cell_of_every_table_has_a_method_and_paper_numbers_have_a_column(
             assert set(panel.paper) <= set(table.data)
 
 
+def test_every_column_can_be_asked_for_on_the_command_line():
+    labels = [column.label for name in tables.NAMES for column in tables.table(name).columns]
+    assert not [label for label in labels if "," in label]  # --methods parts names at commas
+
+
 def test_quick_plans_take_small_data_and_members_resize_ensembles_only():
     quick = runs.plan(tables.table("detection"), n_runs=1, quick=True)
     assert {run.data for run in quick} == set(tables.table("detection").quick_data)
