@@ -35,7 +35,7 @@ class FusedSteps:
             kernels.inverse_l1_norms(self.targets, self.target_scale)
         self.momenta = (np.zeros_like(representation.weights), np.zeros_like(representation.bias))
         self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
-        self.lazy = LazyMomentum(rows, settings) if sp.issparse(rows) else None
+        self.lazy = LazyMomentum(rows, representation.weights, settings) if sp.issparse(rows) else None
         self.n_steps_taken = 0
 
     def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
@@ -57,9 +57,7 @@ class FusedSteps:
         if self.lazy is None:
             distance, novelty = kernels.train_dense(self.rows, *common)
         else:
-            distance, novelty = sparse_kernels.train_sparse(
-                *self.lazy.csr, self.lazy.longest_row, self.lazy.last_used, first_step, self.lazy.decay, *common
-            )
+            distance, novelty = sparse_kernels.train_sparse(*self.lazy.columns, first_step, self.lazy.decay, *common)
         self.n_steps_taken = first_step + n_steps
         return Losses(distance, novelty)
 
@@ -84,12 +82,15 @@ class FusedSteps:
 
 
 class LazyMomentum:
-    """What the sparse kernel needs to know of the rows and of each column's past."""
+    """What the sparse kernels need to know of the rows and of each column's past."""
 
-    def __init__(self, rows: sp.csr_array, settings: TrainingSettings) -> None:
-        self.csr = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
-        self.longest_row = int(np.diff(self.csr[2]).max())
+    def __init__(self, rows: sp.csr_array, weights: Floats, settings: TrainingSettings) -> None:
+        indptr = rows.indptr.astype(np.int64)
+        longest_row = int(np.diff(indptr).max())
+        n_touched = min(rows.shape[1], max(1, longest_row * settings.batch_size))
         self.last_used = np.full(rows.shape[1], -1, dtype=np.int64)
+        gradient = np.empty((n_touched, weights.shape[1]), dtype=np.float32)
+        self.columns = (rows.data, rows.indices.astype(np.int64), indptr, longest_row, self.last_used, gradient)
         # Beyond this many idle steps nothing is left of the momentum in single precision.
         n_powers = 2 if settings.momentum == 0 else int(np.ceil(-46.0 / np.log(settings.momentum))) + 2
         self.decay = (settings.momentum ** np.arange(n_powers)).astype(np.float32)

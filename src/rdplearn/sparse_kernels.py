@@ -142,13 +142,14 @@ def descend_columns(columns, weights, momenta, gradient, factor, rates):
 
 @jit
 def train_sparse(
-    data, indices, indptr, longest_row, last_used, first_step, decay,
+    data, indices, indptr, longest_row, last_used, weight_gradient, first_step, decay,
     targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates,
 ):  # fmt: skip
     """Run `len(keys)` steps on CSR rows, in place; returns the mean distance and novelty losses.
 
     data, indices, indptr : the rows in CSR form; longest_row : how many values it holds
     last_used : (n_columns,), the last step that moved each row of W, -1 before the first
+    weight_gradient : room for as many rows of W as a batch can touch; new room would cost more than its use
     decay : see `catch_up`; the other arguments are those of `train_dense`
     """
     weights, bias = parameters
@@ -161,7 +162,6 @@ def train_sparse(
     slot_of = np.full(n_columns, -1, np.int64)
     turned = column_room(n_columns, batch_size, longest_row)
     columns = turned[0]
-    weight_gradient = np.empty((min(n_columns, turned[2].size), n_units), np.float32)
     bias_gradient = np.empty_like(bias)
     distance_total, novelty_total = 0.0, 0.0
     for offset in range(keys.shape[0]):

@@ -150,14 +150,15 @@ def descend_bias(columns, bias, momenta, gradient, factor, rates):
 
 @jit
 def train_sparse(
-    data, indices, indptr, longest_row, limits, stands_for, last_used, decoder_last_used, first_step, decay,
+    data, indices, indptr, longest_row, last_used, weight_gradient, decoder_last_used, decoder_gradient,
+    limits, stands_for, first_step, decay,
     targets, target_scale, kept, keys, batch_size, parameters, momenta, n_columns_of_mean, loss_weights,
     through_norm, drop_limit, rates,
 ):  # fmt: skip
     """Run `len(keys)` steps on CSR rows, in place; returns the mean distance and reconstruction losses.
 
+    decoder_last_used : (n_columns,), the last step that moved each row of the decoder; decoder_gradient : room
     limits, stands_for : (n_columns,), the word below which a column is sampled, and 1 / its chance of that
-    last_used, decoder_last_used : (n_columns,), the last step that moved each row of W and of the decoder
     The other arguments are those of `reconstruction_kernels.train_dense` and of `sparse_kernels.train_sparse`.
     """
     weights, bias, decoder, decoder_bias = parameters
@@ -171,9 +172,8 @@ def train_sparse(
     slot_of = np.full(n_columns, -1, np.int64)
     turned = column_room(n_columns, batch_size, longest_row)
     columns = turned[0]
-    weight_gradient = np.empty((min(n_columns, turned[2].size), n_units), np.float32)
     bias_gradient = np.empty_like(bias)
-    decoder_gradient, decoder_bias_gradient = np.empty_like(decoder), np.empty_like(decoder_bias)
+    decoder_bias_gradient = np.empty_like(decoder_bias)
     distance_total, reconstruction_total = 0.0, 0.0
     for offset in range(keys.shape[0]):
         step = first_step + offset
