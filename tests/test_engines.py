@@ -131,6 +131,23 @@ def test_catching_up_equals_idle_steps():
     assert_same_to_rounding(momenta, expected_momenta)
 
 
+@pytest.mark.parametrize("filled", [0.0, 0.05, 1.0])
+def test_a_batch_turned_by_column_has_the_same_values(filled, rng):
+    dense = np.where(rng.random((30, 12)) < filled, rng.random((30, 12)), 0.0).astype(np.float32)
+    rows, batch = sp.csr_array(dense), np.array([3, 3, 17, 0, 29])  # a row may be drawn twice
+    data, indices, indptr = rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    slot_of, turned = np.full(12, -1), sparse_kernels.column_room(12, len(batch), 12)
+    n_used = sparse_kernels.turn_by_column(data, indices, indptr, batch, slot_of, turned)
+    columns, starts, owners, values = turned
+    again = np.zeros((len(batch), 12), dtype=np.float32)
+    for slot in range(n_used):
+        own = slice(starts[slot], starts[slot + 1])
+        assert slot_of[columns[slot]] == slot
+        again[owners[own], columns[slot]] = values[own]
+    np.testing.assert_array_equal(again, dense[batch])
+    assert starts[n_used] == np.count_nonzero(dense[batch])
+
+
 @pytest.mark.parametrize("steps", [PlainSteps, FusedSteps])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_the_result_does_not_depend_on_how_the_work_is_cut(steps, sparse):
