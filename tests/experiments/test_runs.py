@@ -78,7 +78,7 @@ def test_a_run_out_of_time_says_so_and_is_repeated_only_with_more_time(tmp_path)
 
 
 def test_the_time_limit_is_the_methods_and_not_that_of_judging_it(tmp_path):
-    run = runs.Run("clustering", "Org", {"evaluation": {"n_kmeans": 200}}, "sklearn/digits", 0, 1.0)
+    run = runs.Run("clustering", "Org", {"evaluation": {"n_kmeans": 500}}, "sklearn/digits", 0, 1.0)
     runs.work([run], tmp_path / "judged.jsonl")
     (record,) = results.read(tmp_path)
     assert record["status"] == "done"
