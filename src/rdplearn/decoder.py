@@ -81,7 +81,7 @@ def sample_columns(chances: Floats, key: np.uint32) -> Floats:
     Examples
     --------
     >>> sample_columns(np.array([1.0, 0.25, 0.25, 0.25], dtype=np.float32), np.uint32(0)).tolist()
-    [1.0, 0.0, 4.0, 0.0]
+    [1.0, 0.0, 4.0, 4.0]
     """
     drawn = random_stream.words(key, len(chances)) < chance_limits(chances)
     return np.where(drawn, 1.0 / chances, 0.0).astype(np.float32)
