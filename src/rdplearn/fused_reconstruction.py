@@ -47,7 +47,8 @@ class FusedReconstruction:
         self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
         self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
         self.lazy = LazyMomentum(rows, representation.weights, settings) if sp.issparse(rows) else None
-        self.chances = column_chances(rows)
+        chances = column_chances(rows)
+        self.sampling = chance_limits(chances), 1 / chances
         self.decoder_gradient = np.empty_like(decoder.weights)  # room for that of the columns a step touches
         self.decoder_last_used = np.full(rows.shape[1], -1, dtype=np.int64)
         self.n_steps_taken = 0
@@ -74,8 +75,8 @@ class FusedReconstruction:
             distance, reconstruction = reconstruction_kernels.train_dense(self.rows, *common)
         else:
             distance, reconstruction = sparse_reconstruction_kernels.train_sparse(
-                *self.lazy.columns, self.decoder_last_used, self.decoder_gradient,
-                chance_limits(self.chances), 1 / self.chances, first_step, self.lazy.decay, *common,
+                *self.lazy.columns, self.decoder_last_used, self.decoder_gradient, *self.sampling, first_step,
+                self.lazy.decay, *common,
             )  # fmt: skip
         self.n_steps_taken = first_step + n_steps
         return Losses(distance, 0.0, reconstruction)

@@ -156,6 +156,15 @@ def batch_room(batch_size, n_targets):
 
 
 @jit
+def draw_with_targets(key, kept, targets, target_scale, drawn):
+    """Draw a batch and put its targets and their scale next to each other; drawn : see `batch_room`."""
+    batch, batch_targets, batch_scale = drawn
+    draw_batch(key, kept, batch)
+    gather(targets, batch, batch_targets)
+    gather_numbers(target_scale, batch, batch_scale)
+
+
+@jit
 def phi_room(batch_size, n_units):
     """Room for φ of a batch, the slopes of its activation, and a gradient."""
     phi = np.empty((batch_size, n_units), np.float32)
@@ -244,17 +253,15 @@ def train_dense(
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
     batch_rows = np.empty((batch_size, n_columns), np.float32)
-    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
     phi, slopes, gradient = phi_room(batch_size, n_units)
     scratch = pair_scratch(batch_size)
     weight_gradient = np.empty_like(weights)
     bias_gradient = np.empty_like(bias)
     distance_total, novelty_total = 0.0, 0.0
     for step in range(keys.shape[0]):
-        draw_batch(keys[step, 0], kept, batch)
+        draw_with_targets(keys[step, 0], kept, targets, target_scale, drawn)
         gather(rows, batch, batch_rows)
-        gather(targets, batch, batch_targets)
-        gather_numbers(target_scale, batch, batch_scale)
         np.dot(batch_rows, weights, phi)
         activate(phi, slopes, bias, keys[step, 2], drop_limit)
         shift = draw_shift(keys[step, 1], batch_size)

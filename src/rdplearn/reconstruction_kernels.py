@@ -14,11 +14,10 @@ from rdplearn.kernels import (
     clip_factor,
     descend,
     dot,
-    draw_batch,
     draw_shift,
+    draw_with_targets,
     finish_gradient,
     gather,
-    gather_numbers,
     inverse_l1_norms,
     jit,
     pair_errors,
@@ -86,7 +85,7 @@ def train_dense(
     distance_weight, reconstruction_weight = loss_weights
     n_columns, n_units = weights.shape
     batch_rows = np.empty((batch_size, n_columns), np.float32)
-    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
     phi, slopes, gradient = phi_room(batch_size, n_units)
     pull = np.empty((batch_size, n_columns), np.float32)
     all_columns = np.ones(n_columns, np.float32)
@@ -95,10 +94,8 @@ def train_dense(
     bias_gradient, decoder_bias_gradient = np.empty_like(bias), np.empty_like(decoder_bias)
     distance_total, reconstruction_total = 0.0, 0.0
     for step in range(keys.shape[0]):
-        draw_batch(keys[step, 0], kept, batch)
+        draw_with_targets(keys[step, 0], kept, targets, target_scale, drawn)
         gather(rows, batch, batch_rows)
-        gather(targets, batch, batch_targets)
-        gather_numbers(target_scale, batch, batch_scale)
         np.dot(batch_rows, weights, phi)
         activate(phi, slopes, bias, keys[step, 2], drop_limit)
         np.dot(phi, decoder.T, pull)

@@ -16,10 +16,8 @@ from rdplearn.kernels import (
     clip_factor,
     descend,
     dot,
-    draw_batch,
     draw_shift,
-    gather,
-    gather_numbers,
+    draw_with_targets,
     jit,
     loss_gradient,
     pair_scratch,
@@ -51,20 +49,13 @@ def catch_up_all(weights, momenta, last_used, step, learning_rate, momentum, dec
 
 
 @jit
-def idle_steps(last_used, column, step):
-    """How many steps a row of W has missed, if step `step` is going to move it; none before its first."""
-    return step - 1 - last_used[column] if last_used[column] >= 0 else 0
-
-
-@jit
 def catch_up_used(columns, weights, momenta, last_used, step, rates, decay):
     """Bring the rows of W that this step is going to move up to the step before."""
     learning_rate, momentum, _ = rates
     for column in columns:
-        idle = idle_steps(last_used, column, step)
-        if idle > 0:
+        idle = step - 1 - last_used[column]
+        if last_used[column] >= 0 and idle > 0:
             catch_up(weights[column], momenta[column], idle, learning_rate, momentum, decay)
-        last_used[column] = step
 
 
 @jit
@@ -156,7 +147,7 @@ def train_sparse(
     weight_momenta, bias_momenta = momenta
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
-    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
     phi, slopes, gradient = phi_room(batch_size, n_units)
     scratch = pair_scratch(batch_size)
     slot_of = np.full(n_columns, -1, np.int64)
@@ -166,11 +157,10 @@ def train_sparse(
     distance_total, novelty_total = 0.0, 0.0
     for offset in range(keys.shape[0]):
         step = first_step + offset
-        draw_batch(keys[offset, 0], kept, batch)
-        gather(targets, batch, batch_targets)
-        gather_numbers(target_scale, batch, batch_scale)
+        draw_with_targets(keys[offset, 0], kept, targets, target_scale, drawn)
         n_used = turn_by_column(data, indices, indptr, batch, slot_of, turned)
         catch_up_used(columns[:n_used], weights, weight_momenta, last_used, step, rates, decay)
+        last_used[columns[:n_used]] = step
         project_columns(turned, n_used, weights, phi)
         activate(phi, slopes, bias, keys[offset, 2], drop_limit)
         shift = draw_shift(keys[offset, 1], batch_size)

@@ -17,8 +17,8 @@ from rdplearn.kernels import (
     clip_factor,
     descend,
     dot,
-    draw_batch,
     draw_shift,
+    draw_with_targets,
     gather,
     gather_numbers,
     jit,
@@ -29,11 +29,9 @@ from rdplearn.kernels import (
 )
 from rdplearn.reconstruction_kernels import add_bias, add_distance_gradient, set_pull
 from rdplearn.sparse_kernels import (
-    catch_up,
     catch_up_used,
     column_room,
     descend_columns,
-    idle_steps,
     project_columns,
     set_weight_gradient,
     turn_by_column,
@@ -63,17 +61,6 @@ def add_slots(sampled, n_used, slot_of, columns):
             columns[n_slots] = column
             n_slots += 1
     return n_slots
-
-
-@jit
-def catch_up_bias(columns, bias, momenta, last_used, step, rates, decay):
-    """Bring c up to the step before this one; it has moved in the same steps as the decoder's weights."""
-    learning_rate, momentum, _ = rates
-    for column in columns:
-        idle = idle_steps(last_used, column, step)
-        if idle > 0:
-            one = slice(column, column + 1)
-            catch_up(bias[one], momenta[one], idle, learning_rate, momentum, decay)
 
 
 @jit
@@ -140,15 +127,6 @@ def decode_filled(
 
 
 @jit
-def descend_bias(columns, bias, momenta, gradient, factor, rates):
-    """One step of gradient descent on c, for the columns that this step touched."""
-    learning_rate, momentum, _ = rates
-    for slot in range(columns.size):
-        one = slice(columns[slot], columns[slot] + 1)
-        descend(bias[one], momenta[one], gradient[slot : slot + 1], factor, learning_rate, momentum)
-
-
-@jit
 def train_sparse(
     data, indices, indptr, longest_row, last_used, weight_gradient, decoder_last_used, decoder_gradient,
     limits, stands_for, first_step, decay,
@@ -166,7 +144,7 @@ def train_sparse(
     learning_rate, momentum, max_norm = rates
     distance_weight, reconstruction_weight = loss_weights
     n_columns, n_units = weights.shape
-    batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
+    drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
     phi, slopes, gradient = phi_room(batch_size, n_units)
     scratch = pair_scratch(batch_size)
     slot_of = np.full(n_columns, -1, np.int64)
@@ -174,19 +152,24 @@ def train_sparse(
     columns = turned[0]
     bias_gradient = np.empty_like(bias)
     decoder_bias_gradient = np.empty_like(decoder_bias)
+    c, c_momenta, c_gradient = (  # as rows of one number, which move as the decoder's other weights do
+        decoder_bias.reshape(-1, 1),
+        decoder_bias_momenta.reshape(-1, 1),
+        decoder_bias_gradient.reshape(-1, 1),
+    )
     distance_total, reconstruction_total = 0.0, 0.0
     for offset in range(keys.shape[0]):
         step = first_step + offset
-        draw_batch(keys[offset, 0], kept, batch)
-        gather(targets, batch, batch_targets)
-        gather_numbers(target_scale, batch, batch_scale)
+        draw_with_targets(keys[offset, 0], kept, targets, target_scale, drawn)
         n_used = turn_by_column(data, indices, indptr, batch, slot_of, turned)
         sampled = sample_columns(keys[offset, 3], limits)
         n_slots = add_slots(sampled, n_used, slot_of, columns)
         touched = columns[:n_slots]
         catch_up_used(columns[:n_used], weights, weight_momenta, last_used, step, rates, decay)
-        catch_up_bias(touched, decoder_bias, decoder_bias_momenta, decoder_last_used, step, rates, decay)
+        catch_up_used(touched, c, c_momenta, decoder_last_used, step, rates, decay)
         catch_up_used(touched, decoder, decoder_momenta, decoder_last_used, step, rates, decay)
+        last_used[columns[:n_used]] = step
+        decoder_last_used[touched] = step
         project_columns(turned, n_used, weights, phi)
         activate(phi, slopes, bias, keys[offset, 2], drop_limit)
         decoder_gradient[:n_used] = np.float32(0.0)
@@ -211,7 +194,7 @@ def train_sparse(
         factor = clip_factor(squared, max_norm)
         descend_columns(columns[:n_used], weights, weight_momenta, weight_gradient, factor, rates)
         descend_columns(touched, decoder, decoder_momenta, decoder_gradient, factor, rates)
-        descend_bias(touched, decoder_bias, decoder_bias_momenta, decoder_bias_gradient, factor, rates)
+        descend_columns(touched, c, c_momenta, c_gradient, factor, rates)
         descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
         slot_of[touched] = -1
     return distance_total / keys.shape[0], reconstruction_total / keys.shape[0]
