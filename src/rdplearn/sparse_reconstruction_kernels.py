@@ -152,11 +152,7 @@ def train_sparse(
     columns = turned[0]
     bias_gradient = np.empty_like(bias)
     decoder_bias_gradient = np.empty_like(decoder_bias)
-    c, c_momenta, c_gradient = (  # as rows of one number, which move as the decoder's other weights do
-        decoder_bias.reshape(-1, 1),
-        decoder_bias_momenta.reshape(-1, 1),
-        decoder_bias_gradient.reshape(-1, 1),
-    )
+    c, c_momenta = decoder_bias.reshape(-1, 1), decoder_bias_momenta.reshape(-1, 1)  # rows of one number, as W's are
     distance_total, reconstruction_total = 0.0, 0.0
     for offset in range(keys.shape[0]):
         step = first_step + offset
@@ -194,7 +190,7 @@ def train_sparse(
         factor = clip_factor(squared, max_norm)
         descend_columns(columns[:n_used], weights, weight_momenta, weight_gradient, factor, rates)
         descend_columns(touched, decoder, decoder_momenta, decoder_gradient, factor, rates)
-        descend_columns(touched, c, c_momenta, c_gradient, factor, rates)
+        descend_columns(touched, c, c_momenta, decoder_bias_gradient.reshape(-1, 1), factor, rates)
         descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
         slot_of[touched] = -1
     return distance_total / keys.shape[0], reconstruction_total / keys.shape[0]
