@@ -14,6 +14,7 @@ from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
+from rdplearn.outlook import MOST_NARROW
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05
@@ -59,18 +60,22 @@ def rivals(found: Table) -> list[str]:
 
 
 def _default_in_words() -> str:
-    p = plan.default_parameters()
-    members = [
-        f"{view} with {mapping}"
-        for view, mapping in zip(p["views"], np.resize(p["mapping"], len(p["views"])), strict=True)
-    ]
+    p, wide = plan.default_parameters(MOST_NARROW), plan.default_parameters(MOST_NARROW + 1)
     return (
         f"`RDPDetector()` trains {p['n_members']} small members on {p['max_samples']:,} rows each "
-        f"({'; '.join(members)}: see [the detector](detector.md)), in {p['n_rounds']} rounds of {p['n_steps']} steps "
+        f"({_members(p)}: see [the detector](detector.md)), in {p['n_rounds']} rounds of {p['n_steps']} steps "
         f"of {p['batch_size']} rows at "
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
-        f"scores by the last {p['score_rounds']} rounds. `RDPDetector.paper()` is the paper's protocol."
+        f"scores by the last {p['score_rounds']} rounds. Tables of more than {MOST_NARROW} columns get members of "
+        f"their own ({_members(wide)}), of {wide['n_components']} numbers instead of {p['n_components']}, and "
+        f"{wide['n_steps']} steps a round. `RDPDetector.paper()` is the paper's protocol."
     )
+
+
+def _members(parameters: dict[str, Any]) -> str:
+    views, mappings = parameters["views"], parameters["mapping"]
+    pairs = zip(views, np.resize(mappings, len(views)), strict=True)
+    return "; ".join(f"{view} with {mapping}" for view, mapping in pairs)
 
 
 def _peers(found: Table) -> str:

@@ -34,7 +34,9 @@ def group_of(data: str) -> str:
 
 def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> runs.Run:
     """Give the run of an entrant on a set. A line names all parameters of RDP, so that it outlives the default."""
-    options = {**default_parameters(), **entrant.options} if entrant.method == DEFAULT else entrant.options
+    options = entrant.options
+    if entrant.method == DEFAULT:
+        options = {**default_parameters(datasets.n_columns(data)), **options}
     config = methods.config_for(entrant.method, data, options)
     if not whole:
         config["evaluation"] = SHORT if entrant.method == DEFAULT else SHORT_AND_SCALED
@@ -42,9 +44,9 @@ def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> ru
 
 
 @functools.cache
-def default_parameters() -> dict[str, Any]:
-    """Give the default's parameters, as far as they bear on the ranking of rows."""
-    parameters = RDPDetector().get_params()
+def default_parameters(n_columns: int) -> dict[str, Any]:
+    """Give the default's parameters for a table of so many columns, as far as they bear on the ranking of rows."""
+    parameters = RDPDetector().for_width(n_columns).get_params()
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in parameters.items()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +26,7 @@ from rdplearn.fit_folder import FitFolder, open_fit_folder
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
 from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
+from rdplearn.outlook import Outlook, choose_outlook, is_open, turns
 from rdplearn.partitioned import for_partitions
 from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
@@ -38,9 +40,6 @@ from rdplearn.typical_rows import learn_typical_rows, rows_to_sample
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-# How members of the default take turns: see docs/default.md.
-VIEWS = ("robust", "rank", "robust", "robust+rank", "rank+surprise")
-MAPPINGS = ("few", "few", "leaky", "leaky", "leaky")
 PAPER: dict[str, Any] = {
     "n_members": 30,
     "n_components": 50,
@@ -83,19 +82,21 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ----------
     n_members : int, default=5
         Size of the ensemble.
-    n_components : int, default=32
-        Numbers in φ(x), the paper's M.
+    n_components : int, default=None
+        Numbers in φ(x), the paper's M. By default 32, and 128 for tables of more than 500 columns; see
+        `rdplearn.outlook`.
     n_targets : int, default=None
         Numbers in η(x), the paper's K. By default as many as `n_components`, which the novelty loss requires.
-    views : str or list of str, default=("robust", "rank", "robust", "robust+rank", "rank+surprise")
+    views : str or list of str, default="auto"
         How members see the columns: "minmax" scales them to [0, 1] by their range at fit, "robust" by their median and
         the middle nine tenths, "rank" by ranks, "surprise" by how rare a value is, "unchanged" takes them as they are;
-        "robust+rank" is both side by side. With a list, members take turns. See `rdplearn.curves`.
-    mapping : {"leaky", "linear", "sparse", "fourier", "identity", "few"}, transformer, callable, or list of these, \
-            default=("few", "few", "leaky", "leaky", "leaky")
+        "robust+rank" is both side by side. With a list, members take turns. See `rdplearn.curves`, and
+        `rdplearn.outlook` for the mix that "auto" stands for.
+    mapping : {"auto", "leaky", "linear", "sparse", "fourier", "identity", "few"}, transformer, callable, or list of \
+            these, default="auto"
         The random mapping η; see `rdplearn.random_mapping`. A scikit-learn transformer is cloned, seeded and fitted on
         each member's rows; a callable takes rows to targets and must always give the same answer. With a list, members
-        take turns.
+        take turns; "auto" is a mix, or "leaky" for tables of more than 500 columns.
     bandwidth : float, default=None
         Of ``mapping="fourier"``, on the scaled columns. By default the median distance between rows.
     distance_weight : float, default=0.0
@@ -113,8 +114,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     score_rounds : int, default=3
         A row's score is the mean over the members of this many last rounds, or of all if there are fewer. One, as in
         the paper, is the fastest; two or three give a steadier ranking.
-    n_steps : int, default=60
-        Steps of gradient descent in each round.
+    n_steps : int, default=None
+        Steps of gradient descent in each round. By default 60, and 240 for tables of more than 500 columns.
     batch_size : int, default=96
         Rows in each step.
     learning_rate : float, default=1.0
@@ -214,10 +215,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_members": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_targets": [Interval(Integral, 1, None, closed="left"), None],
         "views": [str, list, tuple],
-        "mapping": [StrOptions(set(MAPPING_NAMES)), HasMethods(["fit", "transform"]), callable, list, tuple],
+        "mapping": [StrOptions({"auto", *MAPPING_NAMES}), HasMethods(["fit", "transform"]), callable, list, tuple],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
         "distance_weight": [Interval(Real, 0, None, closed="left")],
         "novelty_weight": [Interval(Real, 0, None, closed="left")],
@@ -225,7 +226,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "filter_fraction": [Interval(Real, 0, 0.5, closed="left")],
         "score_rounds": [Interval(Integral, 1, None, closed="left")],
-        "n_steps": [Interval(Integral, 1, None, closed="left")],
+        "n_steps": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 2, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "momentum": [Interval(Real, 0, 1, closed="left")],
@@ -252,10 +253,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self,
         *,
         n_members: int = 5,
-        n_components: int = 32,
+        n_components: int | None = None,
         n_targets: int | None = None,
-        views: str | Sequence[str] = VIEWS,
-        mapping: Any = MAPPINGS,
+        views: str | Sequence[str] = "auto",
+        mapping: Any = "auto",
         bandwidth: float | None = None,
         distance_weight: float = 0.0,
         novelty_weight: float = 1.0,
@@ -263,7 +264,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         n_rounds: int = 4,
         filter_fraction: float = 0.1,
         score_rounds: int = 3,
-        n_steps: int = 60,
+        n_steps: int | None = None,
         batch_size: int = 96,
         learning_rate: float = 1.0,
         momentum: float = 0.9,
@@ -344,6 +345,19 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         6000
         """
         return cls(**{**PAPER, **changes})
+
+    def for_width(self, n_columns: int) -> Self:
+        """Make an unfitted detector with nothing left open: what `fit` chooses for a table of so many columns.
+
+        Examples
+        --------
+        >>> RDPDetector().for_width(20).views
+        ('robust', 'rank', 'robust', 'robust+rank', 'rank+surprise')
+        >>> RDPDetector(n_steps=100).for_width(2_000).get_params()["n_components"]
+        128
+        """
+        outlook = self._outlook(n_columns)
+        return clone(self).set_params(**{field.name: getattr(outlook, field.name) for field in fields(outlook)})
 
     @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
@@ -511,13 +525,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
                 "'contamination' and 'false_alarm_rate' of RDPDetector set the same threshold. Got "
                 f"{self.contamination!r} and {self.false_alarm_rate!r}: leave one of them at its default."
             )
-        for view in self._turns("views"):
+        for view in self._given_turns("views"):
             if not isinstance(view, str) or not set(names_in(view)) <= set(VIEW_NAMES):
                 raise ValueError(
                     f"The 'views' parameter of RDPDetector must name views among {', '.join(VIEW_NAMES)}, or several "
                     f"of them joined by '+'. Got {view!r}: correct the name."
                 )
-        for mapping in self._turns("mapping"):
+        for mapping in self._given_turns("mapping"):
             if isinstance(mapping, str) and mapping not in MAPPING_NAMES:
                 raise ValueError(
                     f"The 'mapping' parameter of RDPDetector must be among {', '.join(MAPPING_NAMES)}, a transformer "
@@ -550,20 +564,31 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
         return Sampling(n_rows, n_draws, self.bootstrap, held_back)
 
+    def _outlook(self, n_columns: int) -> Outlook:
+        return choose_outlook(
+            n_columns,
+            views=self.views,
+            mapping=self.mapping,
+            n_components=self.n_components,
+            n_steps=self.n_steps,
+        )
+
     def _plan_parts(self) -> list[Part]:
         """How each member sees the columns, and its kind of mapping: members take turns."""
-        views, mappings = self._turns("views"), self._turns("mapping")
+        outlook = self._outlook(self.n_features_in_)
+        views, mappings = outlook.views, outlook.mapping
         return [Part(views[m % len(views)], mappings[m % len(mappings)]) for m in range(self.n_members)]
 
-    def _turns(self, name: str) -> list[Any]:
-        turns = getattr(self, name)
-        if not isinstance(turns, list | tuple):
-            return [turns]
-        if not turns:
+    def _given_turns(self, name: str) -> list[Any]:
+        """What the user wants members to take turns in; nothing if that is left open."""
+        given = getattr(self, name)
+        if is_open(given):
+            return []
+        if not turns(given):
             raise ValueError(
-                f"The {name!r} parameter of RDPDetector must not be empty. Got {turns!r}: name one at least."
+                f"The {name!r} parameter of RDPDetector must not be empty. Got {given!r}: name one at least."
             )
-        return list(turns)
+        return turns(given)
 
     def _fit_views(self, plans: list[Plan], matrix: Matrix, seed: int) -> dict[str, View]:
         if is_constant(matrix):
@@ -604,10 +629,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         return tags
 
     def _boosting_settings(self, filling: Filling, folder: FitFolder | None = None) -> BoostingSettings:
+        outlook = self._outlook(self.n_features_in_)
         wanted = torch_settings(self)
         engine = engine_for("RDPDetector", self.engine, wanted)
         training = TrainingSettings(
-            n_steps=self.n_steps,
+            n_steps=outlook.n_steps,
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             momentum=self.momentum,
@@ -617,11 +643,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             novelty_weight=self.novelty_weight,
             inner_product=self.inner_product,
         )
-        n_all_steps = self.n_members * self.n_rounds * self.n_steps
+        n_all_steps = self.n_members * self.n_rounds * outlook.n_steps
         return BoostingSettings(
             training=training,
-            n_components=self.n_components,
-            n_targets=self.n_targets or self.n_components,
+            n_components=outlook.n_components,
+            n_targets=self.n_targets or outlook.n_components,
             n_rounds=self.n_rounds,
             filter_fraction=self.filter_fraction,
             shrinkage=self.shrinkage,
@@ -629,7 +655,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
-            engine=choose_engine(engine, n_all_steps, filling, self.n_components, self.batch_size),
+            engine=choose_engine(engine, n_all_steps, filling, outlook.n_components, self.batch_size),
             torch=wanted,
             callbacks=tuple(self.callbacks or ()),
             record_every=self.record_every,

@@ -131,7 +131,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
         "member_weights": ("F64", (detector.n_members,)),
     }
     for number, panel in enumerate(panels):
-        of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
+        of_panel = _panel_layout(panel, stored, _layer_sizes(detector, stored.n_columns))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
     return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
@@ -141,7 +141,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     stored, panels, detector = _read(description)
     take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
-        _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
+        _rebuild_panel(panel, stored, _layer_sizes(detector, stored.n_columns), _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
@@ -164,6 +164,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
     """See that values which fit their types also fit each other."""
     scores_by_distance = detector.novelty_weight == 0
     n_scoring = min(detector.score_rounds, detector.n_rounds)
+    n_components = detector.for_width(stored.n_columns).n_components
     members = [number for panel in panels for number in panel.members]
     sensible = {
         "n_columns": stored.n_columns > 0,
@@ -184,7 +185,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         of_panel = {
             "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
-            "n_targets": fits and (scores_by_distance or panel.n_targets == detector.n_components),
+            "n_targets": fits and (scores_by_distance or panel.n_targets == n_components),
         }
         for name, is_sensible in of_panel.items():
             if not is_sensible:
@@ -198,9 +199,9 @@ def _is_view(description: Any, n_columns: int) -> bool:
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
-def _layer_sizes(detector: RDPDetector) -> list[int]:
+def _layer_sizes(detector: RDPDetector, n_columns: int) -> list[int]:
     """Numbers that each layer of φ gives."""
-    return [*(detector.network or ()), detector.n_components]
+    return [*(detector.network or ()), detector.for_width(n_columns).n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:

@@ -1,0 +1,74 @@
+r"""What members see of a table and how long they look, where the user leaves it open: a rule of its width.
+
+=================  ==============================================  =======================================
+left open          up to 500 columns                               more
+=================  ==============================================  =======================================
+views              robust, rank, robust, robust+rank,              minmax, robust, rank, minmax, robust
+                   rank+surprise
+mapping η          few, few, leaky, leaky, leaky                   leaky
+numbers in φ(x)    32                                              128
+steps in a round   60                                              240
+=================  ==============================================  =======================================
+
+Of thousands of columns, 32 numbers that look at one to three columns each see next to nothing, and robust scales blow
+up the many columns that are nearly constant. The paper's view and mapping, with more numbers and steps, do better
+there; `docs/default.md` has the figures. Labels have no part in the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MOST_NARROW = 500  # columns
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """With nothing left open; members take turns in `views` and `mapping`."""
+
+    views: tuple[str, ...]
+    mapping: tuple[Any, ...]
+    n_components: int
+    n_steps: int
+
+
+NARROW = Outlook(
+    views=("robust", "rank", "robust", "robust+rank", "rank+surprise"),
+    mapping=("few", "few", "leaky", "leaky", "leaky"),
+    n_components=32,
+    n_steps=60,
+)
+WIDE = Outlook(
+    views=("minmax", "robust", "rank", "minmax", "robust"), mapping=("leaky",), n_components=128, n_steps=240
+)
+
+
+def choose_outlook(
+    n_columns: int, *, views: str | Sequence[str], mapping: Any, n_components: int | None, n_steps: int | None
+) -> Outlook:
+    """Settle what the user has left open ("auto" or None) for a table of so many columns.
+
+    Examples
+    --------
+    >>> choose_outlook(1_000, views="rank", mapping="auto", n_components=None, n_steps=100)
+    Outlook(views=('rank',), mapping=('leaky',), n_components=128, n_steps=100)
+    """
+    fitting = NARROW if n_columns <= MOST_NARROW else WIDE
+    return Outlook(
+        views=fitting.views if is_open(views) else tuple(turns(views)),
+        mapping=fitting.mapping if is_open(mapping) else tuple(turns(mapping)),
+        n_components=n_components or fitting.n_components,
+        n_steps=n_steps or fitting.n_steps,
+    )
+
+
+def is_open(value: Any) -> bool:
+    """Tell whether the user leaves the choice to the rule."""
+    return isinstance(value, str) and value == "auto"
+
+
+def turns(value: Any) -> list[Any]:
+    """One choice for all members, or those that they take turns in, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]

@@ -1,0 +1,79 @@
+"""What the detector chooses by the width of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rdplearn import RDPDetector
+from rdplearn.outlook import MOST_NARROW, NARROW, WIDE, choose_outlook
+from rdplearn.storage import load, save
+
+LEFT_OPEN = {"views": "auto", "mapping": "auto", "n_components": None, "n_steps": None}
+
+
+def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
+    table = np.random.default_rng(0).normal(size=(n_rows, n_columns))
+    table[7] += 3.0
+    return table
+
+
+def test_a_table_is_wide_from_one_column_more_than_500():
+    assert choose_outlook(MOST_NARROW, **LEFT_OPEN) == NARROW
+    assert choose_outlook(MOST_NARROW + 1, **LEFT_OPEN) == WIDE
+
+
+@pytest.mark.parametrize("given", [{"views": "rank"}, {"mapping": ["few", "leaky"]}, {"n_components": 3, "n_steps": 9}])
+def test_what_the_user_says_stands_and_the_rest_is_chosen(given):
+    for n_columns, chosen in ((4, NARROW), (MOST_NARROW + 1, WIDE)):
+        settled = RDPDetector(**given).for_width(n_columns)
+        for name, left_open in LEFT_OPEN.items():
+            expected = given.get(name, getattr(chosen, name))
+            found = getattr(settled, name)
+            assert (found == expected) or (list(found) == ([expected] if isinstance(expected, str) else expected))
+            assert getattr(RDPDetector(), name) == left_open
+
+
+@pytest.mark.parametrize("n_columns", [6, MOST_NARROW + 1])
+def test_what_is_left_open_gives_the_same_scores_as_what_is_settled(n_columns):
+    table = wide_table(n_columns=n_columns)
+    left_open = RDPDetector(random_state=0)
+    settled = left_open.for_width(n_columns)
+    assert settled.for_width(2 * MOST_NARROW).get_params() == settled.get_params()
+    np.testing.assert_array_equal(left_open.fit(table).score_samples(table), settled.fit(table).score_samples(table))
+
+
+def test_a_wide_table_is_seen_by_dense_mappings_alone_and_its_anomaly_is_found():
+    table = wide_table()
+    detector = RDPDetector(random_state=0).fit(table)
+    assert {panel.ensembles[0].n_components for panel in detector.panels_} == {WIDE.n_components}
+    assert sorted(len(panel.members) for panel in detector.panels_) == [1, 2, 2]
+    assert int(np.argmin(detector.score_samples(table))) == 7
+
+
+def test_a_wide_sparse_table_scores_as_the_dense_one():
+    table = np.where(np.random.default_rng(1).random((80, MOST_NARROW + 20)) < 0.02, 1.0, 0.0)
+    settings = {"n_components": 8, "n_steps": 20, "random_state": 0}
+    dense, sparse = (RDPDetector(**settings).fit(rows).score_samples(rows) for rows in (table, sp.csr_array(table)))
+    np.testing.assert_allclose(dense, sparse, rtol=1e-3)
+
+
+def test_a_detector_of_a_wide_table_comes_back_from_its_file(tmp_path):
+    table = wide_table()
+    detector = RDPDetector(n_members=2, n_rounds=2, n_steps=20, random_state=0).fit(table)
+    save(detector, tmp_path / "wide.rdp")
+    again = load(tmp_path / "wide.rdp")
+    assert (again.views, again.n_components) == ("auto", None)
+    np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
+
+
+def test_auto_is_no_view_or_mapping_to_take_turns_with():
+    for given in ({"views": ["auto", "rank"]}, {"mapping": ["auto", "leaky"]}):
+        with pytest.raises(ValueError, match="'auto': correct the name"):
+            RDPDetector(**given).fit(np.eye(4))
+
+
+def test_targets_of_a_number_of_their_own_need_as_many_components():
+    with pytest.raises(ValueError, match="Got 8 and None: make them equal"):
+        RDPDetector(n_targets=8).fit(np.eye(4))
