@@ -47,7 +47,7 @@ def report(
             )
     for path in figures.draw(found, page.rivals(found), output.parent / "figures"):
         typer.echo(path)
-    output.write_text(page.page(found, _of_group("full_size", records)))
+    output.write_text(page.page(found, *(_of_group(name, records) for name in ("full_size", "as_if_narrow"))))
     typer.echo(output)
 
 

@@ -5,8 +5,10 @@ What to compare is decided here, before a result is seen; the page shows all of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from rdplearn.outlook import NARROW
 
 DEFAULT = "RDP default"
 FOREST = "IsolationForest"
@@ -107,6 +109,16 @@ PAPER = (Entrant("paper, 3 members, 1,500 steps", DEFAULT, _PAPER_IN_SHORT, 1),)
 
 FULL_SIZE = (Entrant(DEFAULT, DEFAULT, {}, 3),)
 
+# On narrow tables these are the default's own runs.
+AS_IF_NARROW = (
+    Entrant(
+        "members of narrow tables",
+        DEFAULT,
+        {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(NARROW).items()},
+        2,
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -120,6 +132,7 @@ GROUPS = {
     "peers": Group(PEERS),
     "candidates": Group(CANDIDATES),
     "full_size": Group(FULL_SIZE, whole=True),
+    "as_if_narrow": Group(AS_IF_NARROW, whole=True),
     "distances": Group(DISTANCES),
     "curves": Group(CURVES),
     "paper": Group(PAPER),

@@ -37,12 +37,16 @@ over sets, with their standard error.
 """
 
 
-def page(found: Table, full_size: list[dict[str, Any]]) -> str:
-    """Put the page together from whatever has been run."""
+def page(found: Table, full_size: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
+    """Put the page together from whatever has been run.
+
+    full_size : lines of the default on whole tables; as_if_narrow : the same by the members of narrow tables
+    """
     parts = [
         _HEAD.format(default=_default_in_words()),
         _peers(found),
         _full_size(full_size),
+        _wide(full_size, as_if_narrow),
         _selection(found),
         _numbers(found),
         _distances(found),
@@ -108,27 +112,63 @@ def _peers(found: Table) -> str:
 
 
 def _full_size(records: list[dict[str, Any]]) -> str:
-    by_set: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        by_set.setdefault(record["data"], []).append(record)
+    by_set = _by_set(records)
     if not by_set:
         return ""
     lines, all_ours, all_paper = [], [], []
-    for name in [name for name in datasets.names("detection") if name in by_set]:
-        ours = np.mean([[record["metrics"][m] for m in METRICS] for record in by_set[name]], axis=0)
-        paper = [table[name]["RDP"].mean for table in (paper_numbers.AUC_ROC, paper_numbers.AUC_PR)]
+    for name, lines_of_set in by_set.items():
+        ours, paper = _mean_of(lines_of_set), _paper_of(name)
         all_ours.append(ours)
         all_paper.append(paper)
-        lines.append(
-            [datasets.DETECTION[name].title, f"{by_set[name][0]['n_rows']:,}", _both(ours), _both(np.array(paper))]
-        )
+        lines.append([datasets.DETECTION[name].title, f"{lines_of_set[0]['n_rows']:,}", _both(ours), _both(paper)])
     lines.append(["mean", "", _both(np.mean(all_ours, axis=0)), _both(np.mean(all_paper, axis=0))])
-    n_seeds = max(len(group) for group in by_set.values())
     return (
-        f"## On the paper's sets, whole\n\nAUC-ROC / AUC-PR of the default ({n_seeds} seeds), all rows, beside the RDP "
-        "of the paper's tables 1 and 2 (30 members, 1.4 million steps).\n\n"
+        f"## On the paper's sets, whole\n\nAUC-ROC / AUC-PR of the default ({_seeds_in_words(by_set)}), all rows, "
+        "beside the RDP of the paper's tables 1 and 2 (30 members, 1.4 million steps).\n\n"
         + _markdown(["", "rows", "default", "paper"], lines)
     )
+
+
+def _wide(records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
+    ours, narrow = _by_set(records), _by_set(as_if_narrow)
+    sets = [name for name in ours if name in narrow and datasets.n_columns(name) > MOST_NARROW]
+    if not sets:
+        return ""
+    lines = [
+        [
+            datasets.DETECTION[name].title,
+            f"{ours[name][0]['n_rows']:,} x {datasets.n_columns(name):,}",
+            *(_both(values) for values in (_mean_of(ours[name]), _mean_of(narrow[name]), _paper_of(name))),
+        ]
+        for name in sets
+    ]
+    return (
+        f"## Wide tables\n\nBeyond {MOST_NARROW} columns the default has members of its own. The members of narrow "
+        "tables see next to nothing of so many columns: each of their 32 numbers looks at one to three, or at all of "
+        f"them at once. These sets are all that there is of this kind ({len(sets)} of 132), so the rule was found on "
+        f"the sets that it is shown on. Default: {_seeds_in_words(ours)}; members of narrow tables: "
+        f"{_seeds_in_words(narrow)}.\n\n"
+        + _markdown(["", "rows x columns", "default", "members of narrow tables", "paper"], lines)
+    )
+
+
+def _by_set(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Lines of each of the paper's sets, in its order."""
+    by_set = {name: [record for record in records if record["data"] == name] for name in datasets.names("detection")}
+    return {name: lines for name, lines in by_set.items() if lines}
+
+
+def _mean_of(records: list[dict[str, Any]]) -> np.ndarray:
+    return np.mean([[record["metrics"][metric] for metric in METRICS] for record in records], axis=0)
+
+
+def _paper_of(name: str) -> np.ndarray:
+    return np.array([table[name]["RDP"].mean for table in (paper_numbers.AUC_ROC, paper_numbers.AUC_PR)])
+
+
+def _seeds_in_words(by_set: dict[str, list[dict[str, Any]]]) -> str:
+    counts = sorted({len(lines) for lines in by_set.values()})
+    return f"{' or '.join(str(count) for count in counts)} seeds"
 
 
 def _selection(found: Table) -> str:

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from experiments.__main__ import app
 from experiments.study import comparison, page, plan, values
-from experiments.study.entrants import CANDIDATES, DEFAULT, FOREST, GROUPS, PEERS, Entrant, Group, in_short
+from experiments.study.entrants import (
+    AS_IF_NARROW,
+    CANDIDATES,
+    DEFAULT,
+    FOREST,
+    GROUPS,
+    PEERS,
+    Entrant,
+    Group,
+    in_short,
+)
 from typer.testing import CliRunner
 
 from experiments import datasets, runs
@@ -52,6 +62,16 @@ def _records_of_all(entrants):
                     _record(run, roc, pr, trust={"view_agreement": rng.uniform(), "stability": rng.uniform()})
                 )
     return records
+
+
+def _whole(name, value):
+    return {"data": name, "n_rows": datasets.DETECTION[name].n_rows, "metrics": {"auc_roc": value, "auc_pr": value}}
+
+
+def test_members_of_narrow_tables_are_the_default_on_narrow_tables():
+    narrow, default = AS_IF_NARROW[0], CANDIDATES[0]
+    assert plan.run_of(narrow, "bank", 0).key == plan.run_of(default, "bank", 0).key
+    assert plan.run_of(narrow, "lung", 0).key != plan.run_of(default, "lung", 0).key
 
 
 def test_every_entrant_has_a_name_of_its_own_and_none_runs_twice(two_sets):
@@ -129,7 +149,10 @@ def test_a_choice_by_luck_gains_nothing_where_it_was_not_made():
 def test_the_page_says_who_is_ahead_and_by_how_much(three_groups_of_sets, tmp_path, monkeypatch):
     records = _records_of_all(in_short())
     found = values.table(in_short(), records)
-    text = page.page(found, [])
+    text = page.page(found, [_whole("lung", 0.9), _whole("bank", 0.8)], [_whole("lung", 0.7), _whole("bank", 0.8)])
+    wide = text.split("## Wide tables")[1].split("##")[0]
+    assert "| Lung | 145 x 3,312 | 0.900 / 0.900 | 0.700 / 0.700 | 0.982 / 0.705 |" in wide
+    assert "Bank" not in wide
     ours = found.of(DEFAULT).mean(axis=0)
     assert f"| {DEFAULT} |" in text
     assert f"{ours[0]:.3f} / {ours[1]:.3f}" in text
