@@ -98,7 +98,7 @@ def work(
     waiting = [run for run in planned if run.data not in no_data and not _settled(done.get(run.key), run)]
     there = sum(run.data not in no_data for run in planned) - len(waiting)
     finished = failed = 0
-    commit = _commit()
+    commit = commit_of(datasets.REPOSITORY)
     for run, record, problem in _in_processes(_stretches(waiting, together), n_jobs):
         if record is None:
             failed += 1
@@ -255,12 +255,19 @@ def _outcome(record: dict[str, Any]) -> str:
     return f"{values} ({record['fit_seconds'] + record['apply_seconds']:.1f} s)"
 
 
-def _commit() -> str | None:
-    command = ["git", "-C", str(datasets.REPOSITORY), "rev-parse", "--short", "HEAD"]
+def commit_of(repository: Path) -> str | None:
+    """Name the commit that the code is from, and say if the code was changed since; result files do not count."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        name = _git(repository, "rev-parse", "--short", "HEAD")
+        changes = _git(repository, "status", "--porcelain", "--", ".", ":(exclude)experiments/results")
     except (OSError, subprocess.CalledProcessError):
         return None
+    return f"{name}, changed" if changes else name
+
+
+def _git(repository: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(repository), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def to_stderr(message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -218,3 +219,23 @@ def test_rdp_is_called_with_the_paper_s_protocol():
         record = evaluate("detection", name, config, "sklearn/breast_cancer", 0)
         assert record["metrics"]["auc_roc"] > 0.6
         assert len(record["spread"]["member"]["auc_roc"]) == 2
+
+
+def test_a_line_says_whether_the_code_was_changed_since_its_commit(tmp_path):
+    def git(*arguments):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+
+    assert runs.commit_of(tmp_path) is None
+    git("init")
+    (tmp_path / "experiments" / "results").mkdir(parents=True)
+    (tmp_path / "code.py").write_text("one")
+    git("add", ".")
+    git("commit", "-m", "first")
+    clean = runs.commit_of(tmp_path)
+    assert clean is not None
+    assert clean.isalnum()
+    (tmp_path / "experiments" / "results" / "new.jsonl").write_text("a line")
+    assert runs.commit_of(tmp_path) == clean
+    (tmp_path / "code.py").write_text("two")
+    assert runs.commit_of(tmp_path) == f"{clean}, changed"
