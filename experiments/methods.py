@@ -48,7 +48,7 @@ def _features(**changes: Any) -> Method:
 
 
 def _rotnet(n_blocks: int, n_layers: int) -> Method:
-    config = {"n_blocks": n_blocks, "n_layers": n_layers, "n_components": 1_024, "n_steps": 300}
+    config = {"n_blocks": n_blocks, "n_layers": n_layers, "n_components": 1_024, "n_steps": 200, "batch_size": 8}
     return Method("rotnet:RotNet", config, {"n_components": 32, "n_steps": 20})
 
 
@@ -57,7 +57,7 @@ def _rotnet_rdp(n_blocks: int, n_layers: int) -> Method:
         "n_blocks": n_blocks,
         "n_layers": n_layers,
         "n_wide": 2_048,
-        "n_rotnet_steps": 300,
+        "n_rotnet_steps": 200,
         "n_components": 1_024,
     }
     quick = {"n_wide": 64, "n_rotnet_steps": 20, "n_components": 32, "n_steps": 60}
