@@ -51,6 +51,15 @@ def test_detector_finds_planted_anomalies(name, planted):
     assert roc_auc_score(labels, scores) > (0.7 if name in ("DAGMM", "DeepSVDD") else 0.95)
 
 
+def test_cblof_takes_more_clusters_where_eight_are_all_alike():
+    pytest.importorskip("pyod", reason="CBLOF needs pyod")
+    centres = 100.0 * np.eye(8)
+    rows = np.repeat(centres, 50, axis=0) + np.random.default_rng(0).normal(size=(400, 8))
+    model = made("CBLOF").fit(rows)
+    assert model.n_clusters == 16
+    assert np.isfinite(model.score(rows)).all()
+
+
 @pytest.mark.parametrize("name", ["AE", "AE unpenalised", "REPEN", "DAGMM"])
 def test_loss_of_every_member_falls_and_seeds_repeat(name, planted):
     rows, _ = planted
