@@ -51,6 +51,14 @@ def test_detector_finds_planted_anomalies(name, planted):
     assert roc_auc_score(labels, scores) > (0.7 if name in ("DAGMM", "DeepSVDD") else 0.95)
 
 
+def test_mcd_takes_tables_most_of_whose_rows_are_the_same():
+    pytest.importorskip("pyod", reason="MCD needs pyod")
+    rows = np.zeros((400, 3))
+    rows[:40] = np.random.default_rng(0).normal(size=(40, 3))
+    scores = made("MCD").fit(rows).score(rows)
+    assert scores[:40].mean() > scores[40:].max()
+
+
 def test_cblof_takes_more_clusters_where_eight_are_all_alike():
     pytest.importorskip("pyod", reason="CBLOF needs pyod")
     centres = 100.0 * np.eye(8)
