@@ -59,7 +59,7 @@ class RankingStability:
             return f"{start}: the ranking can be trusted."
         if self.figure >= SHAKY:
             return f"{start}: trust the rows at the very top, and not the order of the others."
-        return f"{start}: do not trust this ranking. Use more members or more steps, or leave out columns of noise."
+        return f"{start}: do not trust this ranking. Use more members, or leave out columns of noise."
 
 
 @dataclass(frozen=True)
