@@ -214,8 +214,8 @@ def _distances(found: Table) -> str:
 
 def _curves(found: Table) -> str:
     return (
-        "## What more time buys\n\nMore members, rounds and steps than the default's, against processor time. Spend time "
-        "on members: longer training makes the ranking worse, as the table of steps shows.\n\n"
+        "## What more time buys\n\nMore members, rounds and steps than the default's, against processor time. Spend "
+        "time on members: longer training makes the ranking worse, as the table of steps shows.\n\n"
         "![Quality against cost](figures/default_cost.svg)\n"
         if any(found.has(entrant.label) for entrant in CURVES)
         else ""
