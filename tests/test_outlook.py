@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from rdplearn import RDPDetector
-from rdplearn.outlook import MOST_NARROW, NARROW, WIDE, choose_outlook
+from rdplearn.outlook import MOST_NARROW, NARROW, WIDE, choose_outlook, turns
 from rdplearn.storage import load, save
 
 LEFT_OPEN = {"views": "auto", "mapping": "auto", "n_components": None, "n_steps": None}
@@ -26,13 +28,15 @@ def test_a_table_is_wide_from_one_column_more_than_500():
 
 @pytest.mark.parametrize("given", [{"views": "rank"}, {"mapping": ["few", "leaky"]}, {"n_components": 3, "n_steps": 9}])
 def test_what_the_user_says_stands_and_the_rest_is_chosen(given):
+    kept = {name: tuple(turns(value)) if name in ("views", "mapping") else value for name, value in given.items()}
     for n_columns, chosen in ((4, NARROW), (MOST_NARROW + 1, WIDE)):
-        settled = RDPDetector(**given).for_width(n_columns)
-        for name, left_open in LEFT_OPEN.items():
-            expected = given.get(name, getattr(chosen, name))
-            found = getattr(settled, name)
-            assert (found == expected) or (list(found) == ([expected] if isinstance(expected, str) else expected))
-            assert getattr(RDPDetector(), name) == left_open
+        settled = RDPDetector(**given).for_width(n_columns).get_params()
+        assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(chosen, **kept))
+
+
+def test_all_four_are_left_open_by_default():
+    parameters = RDPDetector().get_params()
+    assert {name: parameters[name] for name in LEFT_OPEN} == LEFT_OPEN
 
 
 @pytest.mark.parametrize("n_columns", [6, MOST_NARROW + 1])

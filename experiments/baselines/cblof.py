@@ -18,11 +18,11 @@ class CBLOF(PyODDetector):
     class_name = "CBLOF"
     takes_seed = True
 
-    def fit(self, rows: Any) -> CBLOF:
+    def _fit_table(self, table: np.ndarray) -> None:
         for n_clusters in _CLUSTERS:
             self.n_clusters = n_clusters
             try:
-                return super().fit(rows)
+                return super()._fit_table(table)
             except ValueError as problem:
                 if "cluster separation" not in str(problem):
                     raise

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 
-from experiments.baselines.ensemble import dense, sample_rows
 from experiments.baselines.pyod_detector import PyODDetector
-from experiments.preprocessing import Rows
 
 _JITTER = 1e-3  # of a column's standard deviation
 
@@ -20,10 +16,9 @@ class MCD(PyODDetector):
     class_name = "MCD"
     takes_seed = True
 
-    def fit(self, rows: Rows) -> Self:
+    def _fit_table(self, table: np.ndarray) -> None:
         try:
-            return super().fit(rows)
+            super()._fit_table(table)
         except ValueError:
-            table = dense(sample_rows(rows, self.max_samples, self.seed))
             noise = np.random.default_rng(self.seed).normal(size=table.shape)
-            return super().fit(table + _JITTER * table.std(axis=0) * noise)
+            super()._fit_table(table + _JITTER * table.std(axis=0) * noise)

@@ -26,14 +26,16 @@ class PyODDetector:
         self.seed = seed
 
     def fit(self, rows: Rows) -> Self:
-        make = getattr(importlib.import_module(f"pyod.models.{self.module}"), self.class_name)
-        table = dense(sample_rows(rows, self.max_samples, self.seed))
-        self.detector_ = make(**self._all_options(table)).fit(table)
+        self._fit_table(dense(sample_rows(rows, self.max_samples, self.seed)))
         return self
 
     def score(self, rows: Rows) -> np.ndarray:
         blocks = (dense(rows[start : start + _BLOCK_ROWS]) for start in range(0, rows.shape[0], _BLOCK_ROWS))
         return np.concatenate([self.detector_.decision_function(block) for block in blocks])
+
+    def _fit_table(self, table: np.ndarray) -> None:
+        make = getattr(importlib.import_module(f"pyod.models.{self.module}"), self.class_name)
+        self.detector_ = make(**self._all_options(table)).fit(table)
 
     def _all_options(self, table: np.ndarray) -> dict[str, Any]:
         return {**self.options, **({"random_state": self.seed} if self.takes_seed else {})}

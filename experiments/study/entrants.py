@@ -25,6 +25,11 @@ class Entrant:
     question: str = ""
 
 
+def as_lines_have_them(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give parameters as they come back from a line: JSON has lists and no tuples."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
+
+
 PEERS = (
     Entrant(FOREST, "iForest", {}, 5),
     *(
@@ -114,7 +119,7 @@ AS_IF_NARROW = (
     Entrant(
         "members of narrow tables",
         DEFAULT,
-        {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(NARROW).items()},
+        as_lines_have_them(asdict(NARROW)),
         2,
     ),
 )

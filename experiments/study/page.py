@@ -14,7 +14,7 @@ from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
-from rdplearn.outlook import MOST_NARROW
+from rdplearn.outlook import MOST_NARROW, NARROW
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05
@@ -144,10 +144,10 @@ def _wide(records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> 
     ]
     return (
         f"## Wide tables\n\nBeyond {MOST_NARROW} columns the default has members of its own. The members of narrow "
-        "tables see next to nothing of so many columns: each of their 32 numbers looks at one to three, or at all of "
-        f"them at once. These sets are all that there is of this kind ({len(sets)} of 132), so the rule was found on "
-        f"the sets that it is shown on. Default: {_seeds_in_words(ours)}; members of narrow tables: "
-        f"{_seeds_in_words(narrow)}.\n\n"
+        f"tables see next to nothing of so many columns: each of their {NARROW.n_components} numbers looks at one to "
+        "three, or at all of them at once. These sets are all that there is of this kind "
+        f"({len(sets)} of 132), so the rule was found on the sets that it is shown on. Default: "
+        f"{_seeds_in_words(ours)}; members of narrow tables: {_seeds_in_words(narrow)}.\n\n"
         + _markdown(["", "rows x columns", "default", "members of narrow tables", "paper"], lines)
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments import datasets, methods, runs
 from experiments.results import RESULTS
-from experiments.study.entrants import DEFAULT, Entrant, Group
+from experiments.study.entrants import DEFAULT, Entrant, Group, as_lines_have_them
 from rdplearn import RDPDetector
 
 FOLDER = RESULTS / "study"
@@ -47,11 +47,7 @@ def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> ru
 def default_parameters(n_columns: int) -> dict[str, Any]:
     """Give the default's parameters for a table of so many columns, as far as they bear on the ranking of rows."""
     parameters = RDPDetector().for_width(n_columns).get_params()
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
-        if name not in _NO_MATTER
-    }
+    return as_lines_have_them({name: value for name, value in parameters.items() if name not in _NO_MATTER})
 
 
 def plan(group: Group, data: list[str] | None = None, n_seeds: int | None = None) -> list[runs.Run]:

@@ -164,7 +164,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
     """See that values which fit their types also fit each other."""
     scores_by_distance = detector.novelty_weight == 0
     n_scoring = min(detector.score_rounds, detector.n_rounds)
-    n_components = detector.for_width(stored.n_columns).n_components
+    n_components = detector._outlook(stored.n_columns).n_components
     members = [number for panel in panels for number in panel.members]
     sensible = {
         "n_columns": stored.n_columns > 0,
@@ -201,7 +201,7 @@ def _is_view(description: Any, n_columns: int) -> bool:
 
 def _layer_sizes(detector: RDPDetector, n_columns: int) -> list[int]:
     """Numbers that each layer of φ gives."""
-    return [*(detector.network or ()), detector.for_width(n_columns).n_components]
+    return [*(detector.network or ()), detector._outlook(n_columns).n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:
