@@ -12,7 +12,7 @@ TABLE = Table(
     data=tuple(datasets.CLUSTERING),
     quick_data=QUICK_CLUSTERING,
     columns=(
-        Column("RDP", "RDP features"),
+        Column("RDP", "RDP features in short"),
         Column("RDP\\L_rdp", "RDP features without L_rdp"),
         Column("RDP\\L_aux", "RDP features without L_aux"),
         Column("Org_SS", "RDP features from Org"),

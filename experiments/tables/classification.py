@@ -16,7 +16,7 @@ TABLE = Table(
         Column("AE", "AE features"),
         *columns("COP"),
         Column("RDP\\L_aux", "RDP features without L_aux"),
-        Column("RDP", "RDP features"),
+        Column("RDP", "RDP features in short"),
         *columns("Org", "SVD"),
     ),
     panels=(Panel("f_score", "macro F-score", paper_numbers.CLASSIFICATION_F_SCORE),),
