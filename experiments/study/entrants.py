@@ -99,7 +99,8 @@ DISTANCES = (
 )
 
 CURVES = (
-    *_sweep("members", "n_members", (1, 2, 10, 20)),
+    *_sweep("members", "n_members", (1, 2)),
+    *_sweep("members", "n_members", (10, 20), n_seeds=3),
     *_sweep("rounds", "n_rounds", (1, 2, 3, 6, 8)),
     *_sweep("rounds in the score", "score_rounds", (1, 2, 4)),
     *_sweep("steps", "n_steps", (15, 30, 120, 240, 480)),
