@@ -119,7 +119,7 @@ def test_means_and_spread_are_over_seeds_and_incomplete_seeds_are_left_out(two_s
     found = values.table([entrant, Entrant("not run", "ECOD")], records)
     assert [one.label for one in found.entrants] == ["two seeds"]
     np.testing.assert_allclose(found.of("two seeds"), [[0.7, 0.5], [0.7, 0.5]])
-    np.testing.assert_allclose(found.spread[0, :, 0], np.sqrt(0.02))
+    np.testing.assert_allclose(found.spread[0, :, 0], np.sqrt(0.02) * np.sqrt(np.pi / 2))
 
 
 def test_a_run_that_did_not_finish_counts_as_chance(two_sets):
@@ -156,6 +156,10 @@ def test_the_page_says_who_is_ahead_and_by_how_much(three_groups_of_sets, tmp_pa
     assert str(comparison.paired(found.of(DEFAULT)[:, 0], found.of(FOREST)[:, 0])) in text
     for heading in ("What is left of the choice", "Each number", "What predicting distances adds", "Spread over seeds"):
         assert f"## {heading}" in text
+    spread = text.split("## Spread over seeds")[1].split("##")[0]
+    assert [line.split("|")[1].strip() for line in spread.splitlines() if "x |" in line] == [
+        FOREST, DEFAULT, "n_members=10", "n_members=20",
+    ]  # fmt: skip
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     monkeypatch.setattr(plan, "FOLDER", tmp_path / "study")
     (tmp_path / "study").mkdir()
