@@ -89,9 +89,12 @@ def write_results(
     folder: ResultsOption = None,
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
-    """Write docs/results.md from the result files."""
+    """Write docs/results.md and its figures from the result files."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(report.page(results.read(_folder(folder, quick=False))))
+    figures = output.parent / "figures" if plots.can_draw() else None
+    if figures is None:
+        runs.to_stderr("matplotlib is not installed: the page has no figures")
+    output.write_text(report.page(results.read(_folder(folder, quick=False)), figures))
     typer.echo(output)
 
 

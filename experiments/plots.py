@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,24 +15,33 @@ from experiments.summary import Grid, grid, paper_number
 from experiments.tables.layout import Panel, Table
 
 
+def can_draw() -> bool:
+    """Tell whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
 def draw(
-    table: Table, records: Iterable[dict[str, Any]], folder: Path, *, quick: bool, no_data: set[str]
+    table: Table, records: Iterable[dict[str, Any]], folder: Path, *, quick: bool, no_data: set[str], bars: bool = True
 ) -> list[Path]:
-    """Draw every panel of a table into `folder`; give the files."""
+    """Draw every panel of a table into `folder`; give the files.
+
+    bars : of ours and the paper's, which say what the table says
+    """
     records = list(records)
     files = []
     for panel in table.panels:
         cells = grid(table, panel, records, quick=quick, no_data=no_data)
-        labels = [label for label in filled_columns(table, panel, cells) if any(_ours(cells, label))]
+        labels = [label for label in filled_columns(table, panel, cells) if _sets_of(cells, label)]
         if not labels:
             continue
-        path = folder / f"{table.name}_{panel.metric}.svg"
-        (_draw_curves if table.axis else _draw_bars)(table, panel, cells, labels, path)
-        files.append(path)
-        names, values = values_matrix(table, cells, labels)
-        if panel.higher_is_better and table.axis is None and len(names) > 1 and len(labels) > 2:
+        if table.axis or bars:
+            files.append(folder / f"{table.name}_{panel.metric}.svg")
+            (_draw_curves if table.axis else _draw_bars)(table, panel, cells, labels, files[-1])
+        contestants = [label for label in labels if _sets_of(cells, label) >= _sets_of(cells, table.ours)]
+        names, values = values_matrix(table, cells, contestants)
+        if panel.higher_is_better and table.axis is None and len(names) > 1 and len(contestants) > 2:
             files.append(folder / f"{table.name}_{panel.metric}_ranks.svg")
-            draw_critical_difference(values, labels, files[-1])
+            draw_critical_difference(values, contestants, files[-1])
     return files
 
 
@@ -81,5 +91,6 @@ def _draw_curves(table: Table, panel: Panel, cells: Grid, labels: list[str], pat
     save_figure(figure, path)
 
 
-def _ours(cells: Grid, label: str) -> Iterable[bool]:
-    return (bool(cell.values) for (_, column), cell in cells.items() if column == label)
+def _sets_of(cells: Grid, label: str) -> set[str]:
+    """Name the sets on which a column has results: who lacks one of ours cannot be ranked beside it."""
+    return {name for (name, column), cell in cells.items() if column == label and cell.values}

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from experiments import datasets, tables
+from experiments import datasets, plots, tables
 from experiments.show import as_markdown, sheets
 
 _READING = Path(__file__).with_name("reading.md")  # words alone: figures come from the lines
@@ -19,15 +19,22 @@ this machine.
 """
 
 
-def page(records: Iterable[dict[str, Any]]) -> str:
-    """Give the page as Markdown: every table that has at least one result."""
+def page(records: Iterable[dict[str, Any]], figures: Path | None = None) -> str:
+    """Give the page as Markdown: every table that has at least one result.
+
+    figures : the folder beside the page that curves and mean ranks are drawn into, if they are
+    """
     records = list(records)
     parts = [_HEAD, _READING.read_text()]
     for name in tables.NAMES:
         table = tables.table(name)
-        made = sheets(table, records, quick=False, no_data=missing_data(table.data))
+        no_data = missing_data(table.data)
+        made = sheets(table, records, quick=False, no_data=no_data)
         if any(_has_results(sheet.lines) for sheet in made):
             parts.append(f"## {table.title}\n\nTable `{table.name}`.\n")
+            if figures is not None:
+                drawn = plots.draw(table, records, figures, quick=False, no_data=no_data, bars=False)
+                parts += [f"![{path.stem}]({figures.name}/{path.name})\n" for path in drawn]
             parts += map(as_markdown, made)
     return "\n".join(parts)
 

@@ -188,6 +188,23 @@ def test_contest_and_plots(tmp_path):
     assert [path.name for path in files][:2] == ["detection_auc_roc.svg", "detection_auc_roc_ranks.svg"]
     assert all(path.read_text().startswith("<?xml") for path in files)
     assert "## Anomaly detection" in report.page(records)
+    text = report.page(records, tmp_path / "figures")
+    assert "](figures/detection_auc_roc_ranks.svg)" in text
+    assert "(figures/detection_auc_roc.svg)" not in text
+    assert (tmp_path / "figures" / "detection_auc_roc_ranks.svg").exists()
+
+
+def test_who_lacks_a_set_is_not_ranked(tmp_path, monkeypatch):
+    from experiments import plots
+
+    ranked = []
+    monkeypatch.setattr(plots, "draw_critical_difference", lambda values, labels, path: ranked.append(labels))
+    table = tables.table("detection")
+    records = lines_of(table, lambda label, data: 0.5)
+    contestants = sorted({record["method"] for record in records})
+    late = [record for record in records if (record["method"], record["data"]) != ("RND", "bank")]
+    plots.draw(table, late, tmp_path, quick=False, no_data=set(), bars=False)
+    assert [sorted(labels) for labels in ranked] == [[label for label in contestants if label != "RND"]] * 2
 
 
 def test_command_line(tmp_path, folders):
