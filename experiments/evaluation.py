@@ -123,9 +123,11 @@ def _cluster(
 def _classify(
     model: Representation, rows: Any, labels: np.ndarray, seed: int, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Classify features with a three-layer network (input, hidden, output), half of the rows for testing."""
+    """Classify features as they are with a three-layer network (input, hidden, output)."""
     features, seconds = _learn(model, rows)
-    score = classification_score(features, labels, n_hidden=settings.get("n_hidden", 128), random_state=seed)
+    score = classification_score(
+        features, labels, test_share=settings["test_share"], standardise=False, random_state=seed
+    )
     return {
         "metrics": {"f_score": score},
         "spread": {},
