@@ -123,11 +123,9 @@ def _cluster(
 def _classify(
     model: Representation, rows: Any, labels: np.ndarray, seed: int, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Classify features as they are with a three-layer network (input, hidden, output)."""
+    """Classify features with a three-layer network (input, hidden, output)."""
     features, seconds = _learn(model, rows)
-    score = classification_score(
-        features, labels, test_share=settings["test_share"], standardise=False, random_state=seed
-    )
+    score = classification_score(features, labels, test_share=settings["test_share"], random_state=seed)
     return {
         "metrics": {"f_score": score},
         "spread": {},

@@ -49,12 +49,3 @@ def test_a_network_classifies_what_can_be_classified_and_nothing_else(container)
     assert classification_score(container(rows), labels, random_state=0) > 0.85
     noise = np.random.default_rng(0).normal(size=(150, 4))
     assert classification_score(container(noise), labels, random_state=0) < 0.6
-
-
-def test_features_that_are_not_standardised_count_by_their_spread():
-    rng = np.random.default_rng(0)
-    labels = np.arange(200) % 2
-    said, unsaid = labels[:, None] + 0.3 * rng.normal(size=(200, 1)), 1e-3 * rng.normal(size=(200, 300))
-    features = np.hstack([said, unsaid])
-    assert classification_score(features, labels, standardise=False) > 0.85
-    assert classification_score(features, labels, standardise=True) < 0.8

@@ -77,13 +77,7 @@ def macro_f_score(labels: Labels, predicted: Labels) -> float:
 
 
 def classification_score(
-    features: Any,
-    labels: Labels,
-    *,
-    n_hidden: int = 128,
-    test_share: float = 0.5,
-    standardise: bool = True,
-    random_state: int = 0,
+    features: Any, labels: Labels, *, n_hidden: int = 128, test_share: float = 0.5, random_state: int = 0
 ) -> float:
     """Macro F-score of a three-layer network (input, hidden, output) on features, as in the paper's appendix.
 
@@ -95,9 +89,6 @@ def classification_score(
     labels : (n_rows,)
     n_hidden : int, default=128
     test_share : float in (0, 1), default=0.5
-    standardise : bool, default=True
-        Bring all features to the same spread first. That helps columns in units of their own; in a representation the
-        spread says how much a feature has to say.
     random_state : int, default=0
 
     Examples
@@ -112,7 +103,7 @@ def classification_score(
     )
     n_train = len(train_labels)
     network = make_pipeline(
-        StandardScaler(with_mean=not sp.issparse(features)) if standardise else "passthrough",
+        StandardScaler(with_mean=not sp.issparse(features)),
         MLPClassifier(
             (n_hidden,),
             batch_size=min(200, max(8, n_train // 20)),
