@@ -14,6 +14,8 @@ from experiments.significance import draw_critical_difference
 from experiments.summary import Grid, grid, paper_number
 from experiments.tables.layout import Panel, Table
 
+FEWEST_SETS = 10  # on fewer, Nemenyi's test tells nobody apart
+
 
 def can_draw() -> bool:
     """Tell whether matplotlib is installed."""
@@ -39,7 +41,7 @@ def draw(
             (_draw_curves if table.axis else _draw_bars)(table, panel, cells, labels, files[-1])
         contestants = [label for label in labels if _sets_of(cells, label) >= _sets_of(cells, table.ours)]
         names, values = values_matrix(table, cells, contestants)
-        if panel.higher_is_better and table.axis is None and len(names) > 1 and len(contestants) > 2:
+        if panel.higher_is_better and table.axis is None and len(names) >= FEWEST_SETS and len(contestants) > 2:
             files.append(folder / f"{table.name}_{panel.metric}_ranks.svg")
             draw_critical_difference(values, contestants, files[-1])
     return files
