@@ -200,6 +200,12 @@ def is_here(name: str) -> bool:
     return name in small_sets.SETS or any((folder / file_name).exists() for folder in (data_folder(), cache_folder()))
 
 
+def texts_are_here(name: str) -> bool:
+    """Tell whether the documents of a set can be loaded without downloading; its matrix alone may be here."""
+    source = {"20news": _NEWS, "r8_clustering": _R8}.get(name)
+    return source is None or any(path.exists() for path in (*_prepared(source), _downloads() / source.file_name))
+
+
 def load_texts(name: str, opener: Opener | None = None) -> list[str]:
     """Load the documents of "r8_clustering" or "20news", in the order of the rows of that set."""
     if name == "20news":
@@ -256,10 +262,18 @@ def _matrix_file(data_set: DataSet, opener: Opener | None) -> Path:
 
 
 def _raw_file(source: Source, opener: Opener | None) -> Path:
-    for path in (data_folder() / source.file_name, data_folder() / f"{source.file_name}.gz"):
+    for path in _prepared(source):
         if path.exists():
             return path
-    return fetch(source, cache_folder() / "downloads", opener)
+    return fetch(source, _downloads(), opener)
+
+
+def _prepared(source: Source) -> tuple[Path, Path]:
+    return data_folder() / source.file_name, data_folder() / f"{source.file_name}.gz"
+
+
+def _downloads() -> Path:
+    return cache_folder() / "downloads"
 
 
 def _parts(rows: Rows) -> dict[str, np.ndarray]:

@@ -49,6 +49,11 @@ class Run:
     def key(self) -> str:
         return results.run_key(self.task, self.method, self.config, self.data, self.seed)
 
+    @property
+    def reads(self) -> str:
+        """What of the set the method takes: "rows" or "texts"."""
+        return methods.METHODS[self.method].reads
+
     def __str__(self) -> str:
         return f"{self.method} on {self.data}, seed {self.seed}"
 
@@ -95,8 +100,9 @@ def work(
     """Do the planned runs that no line beside `path` records yet; append a line to `path` for each."""
     no_data = _missing_data(planned, say)
     done = {results.key_of(record): record for record in results.read(path.parent)}
-    waiting = [run for run in planned if run.data not in no_data and not _settled(done.get(run.key), run)]
-    there = sum(run.data not in no_data for run in planned) - len(waiting)
+    possible = [run for run in planned if (run.data, run.reads) not in no_data]
+    waiting = [run for run in possible if not _settled(done.get(run.key), run)]
+    there = len(possible) - len(waiting)
     finished = failed = 0
     commit = commit_of(datasets.REPOSITORY)
     for run, record, problem in _in_processes(_stretches(waiting, together), n_jobs):
@@ -107,7 +113,7 @@ def work(
         results.append(path, {**record, "commit": commit})
         finished += 1
         say(f"[{finished + failed}/{len(waiting)}] {run}: {_outcome(record)}")
-    return Summary(finished, there, failed, tuple(no_data))
+    return Summary(finished, there, failed, tuple(dict.fromkeys(name for name, _ in no_data)))
 
 
 def work_aloud(name: str, planned: list[Run], path: Path, *, n_jobs: int, together: bool = False) -> int:
@@ -118,14 +124,17 @@ def work_aloud(name: str, planned: list[Run], path: Path, *, n_jobs: int, togeth
     return summary.failed
 
 
-def _missing_data(planned: list[Run], say: Say) -> list[str]:
+def _missing_data(planned: list[Run], say: Say) -> list[tuple[str, str]]:
+    """Name the sets that cannot be had, and whether it is their rows or their texts that methods would read."""
     missing = []
-    for name in dict.fromkeys(run.data for run in planned):
+    for name, reads in dict.fromkeys((run.data, run.reads) for run in planned):
         try:
             datasets.load(name)
+            if reads == "texts":
+                datasets.load_texts(name)
         except datasets.NoDataError as problem:
-            say(f"no data here: {name}: {problem}")
-            missing.append(name)
+            say(f"no data here: {name}{' (texts)' if reads == 'texts' else ''}: {problem}")
+            missing.append((name, reads))
     return missing
 
 

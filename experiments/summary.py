@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments import methods
+from experiments import datasets, methods
 from experiments.paper_numbers import Number
 from experiments.tables.layout import Column, Panel, Table
 
@@ -48,18 +48,20 @@ def grid(table: Table, panel: Panel, records: Iterable[dict[str, Any]], *, quick
     cells = {}
     for name in data:
         for column in table.columns:
-            if name in no_data:
-                cells[name, column.label] = Cell(reason="no data here")
-                continue
             wanted = _comparable(_config(table, column, name, quick))
             found = by_cell.get((table.task, column.method, name, wanted), [])
-            cells[name, column.label] = _cell(found, panel.metric)
+            lacking = name in no_data or not (found or _has_what_it_reads(column.method, name))
+            cells[name, column.label] = Cell(reason="no data here") if lacking else _cell(found, panel.metric)
     return cells
 
 
 def paper_number(panel: Panel, data: str, label: str) -> Number | None:
     """Give what the paper prints for a cell, if anything."""
     return panel.paper.get(data, {}).get(label)
+
+
+def _has_what_it_reads(method: str, data: str) -> bool:
+    return methods.METHODS[method].reads == "rows" or datasets.texts_are_here(data)
 
 
 def _config(table: Table, column: Column, data: str, quick: bool) -> dict[str, Any]:

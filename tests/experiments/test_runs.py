@@ -12,7 +12,7 @@ from experiments.__main__ import app
 from experiments.tables.layout import Column, Panel, Table
 from typer.testing import CliRunner
 
-from experiments import methods, report, results, runs, show, summary, tables
+from experiments import datasets, methods, report, results, runs, show, summary, tables
 
 TABLE = Table(
     name="small",
@@ -205,6 +205,26 @@ def test_who_lacks_a_set_is_not_ranked(tmp_path, monkeypatch):
     late = [record for record in records if (record["method"], record["data"]) != ("RND", "bank")]
     plots.draw(table, late, tmp_path, quick=False, no_data=set(), bars=False)
     assert [sorted(labels) for labels in ranked] == [[label for label in contestants if label != "RND"]] * 2
+
+
+def test_a_set_without_its_texts_is_no_data_for_methods_that_read_them(folders, monkeypatch):
+    monkeypatch.setattr(datasets, "load", lambda name: None)
+
+    def refuse(name):
+        raise datasets.NoDataError("not to be had")
+
+    monkeypatch.setattr(datasets, "load_texts", refuse)
+    said = []
+    table = tables.table("raw_text")
+    planned = runs.plan(table, n_runs=1, data=["20news"], labels=["Doc2Vec"])
+    done = runs.work(planned, folders / "raw_text.jsonl", say=said.append)
+    assert (done.finished, done.failed, done.no_data) == (0, 0, ("20news",))
+    assert said == ["no data here: 20news (texts): not to be had"]
+    for sheet in show.sheets(table, [], quick=False, no_data=set()):
+        (news,) = [line for line in sheet.lines if line[0] == "20news"]
+        cells = dict(zip(sheet.header, news, strict=True))
+        assert cells["Doc2Vec"].startswith("no data here")
+        assert cells["RDP"].startswith("-")
 
 
 def test_command_line(tmp_path, folders):
