@@ -236,9 +236,7 @@ def _seeds(found: Table) -> str:
         return ""
     return (
         "## Spread over seeds\n\n"
-        "Mean standard deviation over seeds of AUC-ROC / AUC-PR, and as a multiple of IsolationForest's. It comes from "
-        "the random mappings more than from rows and batches, and falls with their number, which is what time buys: "
-        "at the cost of an IsolationForest the default is about as steady as one.\n\n"
+        "Mean standard deviation over seeds of AUC-ROC / AUC-PR, and as a multiple of IsolationForest's.\n\n"
         + _markdown(["", "spread", "times IsolationForest's", "processor time"], lines)
     )
 

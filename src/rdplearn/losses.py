@@ -64,11 +64,11 @@ def distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[floa
     return float(np.mean(errors**2)), gradient
 
 
-def novelty_loss(phi: Floats, eta: Floats, weight: float = 1.0) -> tuple[float, Floats]:
-    """Mean squared difference of representation and targets, and `weight` times its gradient with respect to `phi`."""
+def novelty_loss(phi: Floats, eta: Floats) -> tuple[float, Floats]:
+    """Mean squared difference of representation and targets, and its gradient with respect to `phi`."""
     difference = phi - eta
     loss = float(np.vdot(difference, difference)) / difference.size
-    difference *= 2.0 * weight / difference.size
+    difference *= 2.0 / difference.size
     return loss, difference
 
 

@@ -19,8 +19,6 @@ from rdplearn.representation import Losses, Representation, TrainingSettings
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-STEEP = np.float32(1e15)  # anything positive times this is larger than 1
-
 
 class PlainSteps:
     """Train `representation` on `rows`, a stretch of steps at a time; `finish` puts the result into it.
@@ -61,12 +59,12 @@ class PlainSteps:
     def descend(self, gradient: Floats) -> None:
         """Clip the gradient of all parameters together, then take a step with momentum."""
         settings = self.settings
-        norm = float(np.sqrt(np.vdot(gradient, gradient)))
+        norm = np.sqrt(np.vdot(gradient, gradient))
         factor = settings.max_grad_norm / norm if norm > settings.max_grad_norm else 1.0
         self.momenta *= np.float32(settings.momentum)
-        gradient *= np.float32(settings.learning_rate * factor)
+        gradient *= np.float32(factor)
         self.momenta += gradient
-        self.parameters -= self.momenta
+        self.parameters -= np.float32(settings.learning_rate) * self.momenta
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that changes while training, to go on from later."""
@@ -89,10 +87,8 @@ def with_ones(rows: Rows) -> Rows:
 
 def activate(before: Floats, drop_key: np.uint32, dropout: float) -> tuple[Floats, Floats]:
     """Compute φ of a batch with dropout from `rows @ W + b`, in place, and its derivative with respect to that."""
-    # a comparison would have to be turned from truth values into numbers, at three times the cost
-    slopes = STEEP * before
-    np.maximum(slopes, np.float32(losses.REPRESENTATION_SLOPE), out=slopes)
-    np.minimum(slopes, np.float32(1.0), out=slopes)
+    slopes = (before > 0) * np.float32(1.0 - losses.REPRESENTATION_SLOPE)
+    slopes += np.float32(losses.REPRESENTATION_SLOPE)
     if limit := random_stream.drop_limit(dropout):
         keep = random_stream.words(drop_key, before.size).reshape(before.shape) >= limit
         slopes *= keep
@@ -113,7 +109,8 @@ def weighted_losses(phi: Floats, eta: Floats, shift: int, settings: TrainingSett
     distance, novelty = 0.0, 0.0
     gradient = None
     if settings.novelty_weight > 0:
-        novelty, gradient = losses.novelty_loss(phi, eta, settings.novelty_weight)
+        novelty, gradient = losses.novelty_loss(phi, eta)
+        gradient *= np.float32(settings.novelty_weight)
     if settings.distance_weight > 0:
         distance_loss = (
             losses.l1_distance_prediction_loss if settings.inner_product == "l1" else losses.distance_prediction_loss
