@@ -139,8 +139,8 @@ def _missing_data(planned: list[Run], say: Say) -> list[tuple[str, str]]:
 
 
 def _settled(record: dict[str, Any] | None, run: Run) -> bool:
-    """A run is settled if it is done, or if it could not finish in at least as much time as it has now."""
-    if record is None or record["status"] == "done":
+    """A run is settled if it is done or refused, or could not finish in at least as much time as it has now."""
+    if record is None or record["status"] in ("done", "refused"):
         return record is not None
     return run.time_limit is not None and record["time_limit"] is not None and run.time_limit <= record["time_limit"]
 
@@ -197,10 +197,10 @@ def _collect(run: Run, connection: Connection, process: Any, seconds: float) -> 
         return content, "", True
     if kind == "problem":
         return None, content, True
-    return _unfinished(run, kind, seconds), "", True
+    return _unfinished(run, kind, seconds, content), "", True
 
 
-def _unfinished(run: Run, status: str, seconds: float) -> dict[str, Any]:
+def _unfinished(run: Run, status: str, seconds: float, reason: str = "") -> dict[str, Any]:
     return {
         "task": run.task,
         "method": run.method,
@@ -211,6 +211,7 @@ def _unfinished(run: Run, status: str, seconds: float) -> dict[str, Any]:
         "time_limit": run.time_limit,
         "fit_seconds": round(seconds, 3),
         "metrics": {},
+        **({"reason": reason} if reason else {}),
     }
 
 
@@ -228,12 +229,15 @@ def _evaluate_in_process(stretch: list[Run], connection: Connection) -> None:
 
 
 def _answer(run: Run) -> tuple[str, Any]:
+    from experiments.baselines import TooLargeError
     from experiments.evaluation import evaluate
 
     try:
         return "record", evaluate(run.task, run.method, run.config, run.data, run.seed)
     except MemoryError:
         return "out of memory", ""
+    except TooLargeError as problem:
+        return "refused", str(problem)
     except (ImportError, AttributeError) as problem:  # an optional package, or a class that is still to come
         return "problem", f"{type(problem).__name__}: {problem}"
     except Exception:

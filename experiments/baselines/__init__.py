@@ -3,7 +3,7 @@
 A detector has `fit(rows)` and `score(rows)`, higher for anomalies; a representation has `fit(rows)` and
 `transform(rows)`. Constructors only store; `seed` is keyword-only. Rows are dense or CSR. A detector that is
 an ensemble may offer `member_scores(rows)`, one row of scores a member, and one that boosts
-`round_scores(rows)`.
+`round_scores(rows)`. One that cannot take a table of this size raises `TooLargeError`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from typing import Protocol, Self
 import numpy as np
 
 from experiments.preprocessing import Rows
+
+
+class TooLargeError(Exception):
+    """A method declines a table that is too large for it, and says why; anything else that goes wrong is a fault."""
 
 
 class Detector(Protocol):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 
+from experiments.baselines import TooLargeError
 from experiments.preprocessing import Rows
 
 DETECTION_PROTOCOL: dict[str, Any] = {
@@ -22,6 +25,20 @@ DETECTION_PROTOCOL: dict[str, Any] = {
     "dropout": 0.1,
     "max_samples": 10_000,
 }
+_TOO_LARGE = "too many for that"  # TableError stands for other faults of a table as well: its words tell
+
+
+@contextlib.contextmanager
+def _size_refused() -> Iterator[None]:
+    """Turn the library's complaint that a table is too large for a mapping, and no other, into `TooLargeError`."""
+    from rdplearn import TableError
+
+    try:
+        yield
+    except TableError as problem:
+        if _TOO_LARGE not in str(problem):
+            raise
+        raise TooLargeError(str(problem)) from problem
 
 
 class RDP:
@@ -35,7 +52,8 @@ class RDP:
         from rdplearn import RDPDetector
 
         self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
-        self.detector_.fit(rows)
+        with _size_refused():
+            self.detector_.fit(rows)
         return self
 
     def score(self, rows: Rows) -> np.ndarray:
@@ -91,7 +109,8 @@ class RDPFeatures:
         from rdplearn import RDPTransformer
 
         make = RDPTransformer.paper if self.preset == "paper" else RDPTransformer
-        self.transformer_ = make(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+        with _size_refused():
+            self.transformer_ = make(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
         return self
 
     def transform(self, rows: Rows) -> np.ndarray:

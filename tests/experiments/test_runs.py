@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from experiments.__main__ import app
 from experiments.tables.layout import Column, Panel, Table
 from typer.testing import CliRunner
@@ -76,6 +78,40 @@ def test_a_run_out_of_time_says_so_and_is_repeated_only_with_more_time(tmp_path)
     assert record["status"] == "out of time"
     assert runs.work([run], path).already_there == 1
     assert not runs._settled(record, replace(run, time_limit=5.0))
+
+
+def test_a_table_too_large_for_a_method_is_refused_and_says_so_in_its_cell(monkeypatch):
+    wide = sp.random_array((2_000, 100_000), density=1e-5, rng=np.random.default_rng(0), dtype=np.float32).tocsr()
+    loaded = datasets.LoadedData("wide", wide, np.arange(2_000) % 2, "0")
+    monkeypatch.setattr(datasets, "load", lambda name: loaded)
+    table = tables.table("ablation_clustering")
+    (run,) = runs.plan(table, n_runs=1, data=["20news"], labels=["Org_SS"])
+    record = answered(run)
+    assert record["status"] == "refused"
+    assert "2,000 sparse rows of 100,000 columns are too many" in record["reason"]
+    assert runs._settled(record, run)
+    sheet = show.sheets(table, [record], quick=False, no_data=set())[0]
+    (news,) = [line for line in sheet.lines if line[0] == "20news"]
+    assert dict(zip(sheet.header, news, strict=True))["Org_SS"].startswith("refused (")
+
+
+def test_other_complaints_about_a_table_are_not_taken_for_a_refusal(monkeypatch):
+    rows = np.full((20, 3), np.nan, dtype=np.float32)
+    loaded = datasets.LoadedData("holes", rows, np.arange(20) % 2, "0")
+    monkeypatch.setattr(datasets, "load", lambda name: loaded)
+    for method, task in (("RDP features from Org", "clustering"), ("Org_SS", "detection")):
+        kind, text = runs._answer(runs.Run(task, method, {"mapping": "identity"}, "holes", 0, None))
+        assert kind == "problem"
+        assert "TableError" in text
+
+
+def answered(run):
+    """The line that the runner makes of a run, worked on in this process."""
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    theirs.send(runs._answer(run))
+    record, problem, alive = runs._collect(run, ours, None, 1.0)
+    assert (problem, alive) == ("", True)
+    return record
 
 
 def test_the_time_limit_is_the_methods_and_not_that_of_judging_it(tmp_path):
