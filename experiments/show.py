@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments import datasets
 from experiments.significance import sign_test, wilcoxon_test, win_draw_loss
-from experiments.summary import Grid, grid, paper_number
+from experiments.summary import Cell, Grid, grid, paper_number
 from experiments.tables.layout import Panel, Table
 
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
@@ -59,7 +59,8 @@ def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
     notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
     if panel.higher_is_better and table.axis is None:
         notes += [note for label in labels if (note := _contest(table, panel, cells, label))]
-    notes += _ensembles(cells, labels)
+    notes += _counts("Members of the ensembles", cells, labels, lambda cell: cell.n_members)
+    notes += _counts("Runs of a cell", cells, labels, lambda cell: len(cell.values))
     title = f"{table.title}: {panel.title}, ours (paper's)"
     return Sheet(title, ["", *labels], lines, notes)
 
@@ -102,15 +103,16 @@ def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
     return f"{table.ours} against {label}: {counts}, {tests}."
 
 
-def _ensembles(cells: Grid, labels: list[str]) -> list[str]:
-    sizes = {}
+def _counts(title: str, cells: Grid, labels: list[str], count: Callable[[Cell], int | None]) -> list[str]:
+    """Note how many of something a column has, least to most over its sets where they differ."""
+    counts = {}
     for label in labels:
-        found = {cell.n_members for (_, column), cell in cells.items() if column == label and cell.n_members}
+        found = {number for (_, column), cell in cells.items() if column == label and (number := count(cell))}
         if found:
-            sizes[label] = "-".join(str(size) for size in sorted(found)[:: max(1, len(found) - 1)])
-    if not sizes:
+            counts[label] = "-".join(str(number) for number in sorted(found)[:: max(1, len(found) - 1)])
+    if not counts:
         return []
-    return ["Members of the ensembles: " + ", ".join(f"{label} {size}" for label, size in sizes.items()) + "."]
+    return [f"{title}: " + ", ".join(f"{label} {number}" for label, number in counts.items()) + "."]
 
 
 def _title(name: str) -> str:

@@ -35,5 +35,5 @@ TABLE = Table(
     ours="RDP default",
     evaluation={"n_kmeans": 10},
     quick_evaluation={"n_kmeans": 3},
-    note="Runs: 3 fits, 10 K-means runs each (--runs 3). Untrained: the paper's 1,024 leaky units as drawn.",
+    note="A run is one fit and 10 K-means starts. Untrained: the paper's 1,024 leaky units as drawn.",
 )

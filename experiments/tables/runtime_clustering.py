@@ -22,5 +22,5 @@ TABLE = replace(
         ),
         Panel("fit_seconds", "seconds to fit", digits=2, higher_is_better=False),
     ),
-    note="One thread of this machine. HLLE embeds while it is fitted: compare its time to fit.",
+    note="One thread of this machine, by the clock, beside other work. HLLE embeds while it is fitted.",
 )

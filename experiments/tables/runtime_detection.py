@@ -22,5 +22,5 @@ TABLE = replace(
         ),
         Panel("fit_seconds", "seconds to fit", digits=2, higher_is_better=False),
     ),
-    note="One thread of this machine; the paper's server had 32 processors. Ensembles are as large as noted.",
+    note="One thread of this machine, by the clock, beside other work; the paper's server had 32 processors.",
 )

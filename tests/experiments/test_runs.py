@@ -205,6 +205,15 @@ def test_notes_name_the_sets_that_do_not_reproduce():
     assert note.endswith("; not: Bank +0.050.")
 
 
+def test_notes_count_the_runs_of_a_column_from_least_to_most():
+    table = tables.table("detection")
+    records = lines_of(table, lambda label, data: 0.5)
+    again = [{**record, "seed": 1} for record in records if (record["method"], record["data"]) != ("RND", "bank")]
+    first, _ = show.sheets(table, records + again, quick=False, no_data=set())
+    (note,) = [note for note in first.notes if note.startswith("Runs of a cell: ")]
+    assert "DAGMM 2, RND 1-2, RDP 2" in note
+
+
 def test_the_page_has_a_reading_before_its_tables():
     table = tables.table("detection")
     page = report.page(lines_of(table, lambda label, data: 0.5))
