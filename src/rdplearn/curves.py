@@ -125,10 +125,25 @@ class Distinct:
     values: Doubles
     counts: Ints
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         """Rows in all."""
         return int(self.counts.sum())
+
+    @cached_property
+    def ends(self) -> Ints:
+        """How many rows have each value or a smaller one."""
+        return np.cumsum(self.counts)
+
+    @cached_property
+    def shares(self) -> Doubles:
+        """Of rows below each value; half of those that have it count."""
+        return (self.ends - 0.5 * self.counts) / self.n_rows
+
+    @cached_property
+    def knots(self) -> Ints:
+        """The values, by their places, between which a curve is straight."""
+        return _knots_among(self.shares)
 
     @property
     def has_at_most_two_values(self) -> bool:
@@ -138,8 +153,7 @@ class Distinct:
     def quantile(self, share: float) -> float:
         """The value that this share of rows lies below, as `numpy.quantile` has it."""
         place = share * (self.n_rows - 1)
-        ends = np.cumsum(self.counts)
-        below, above = self.values[np.searchsorted(ends, [np.floor(place), np.ceil(place)], side="right")]
+        below, above = self.values[np.searchsorted(self.ends, [np.floor(place), np.ceil(place)], side="right")]
         weight = place - np.floor(place)
         return float(below if below == above else (1 - weight) * below + weight * above)
 
@@ -147,6 +161,7 @@ class Distinct:
         """The median; of two values, the number half way between them."""
         return float(self.values[0] / 2 + self.values[-1] / 2) if self.has_at_most_two_values else self.quantile(0.5)
 
+    @cached_property
     def scale(self) -> float:
         """Width of the middle nine tenths in standard deviations of a normal column.
 
@@ -195,7 +210,7 @@ def distinct_columns(sample: Matrix) -> list[Distinct]:
 
 def robust_curve(column: Distinct) -> Curve:
     """The median at zero, and the middle nine tenths for a scale; two values to either side of zero."""
-    centre, reach = column.middle(), FARTHEST_ROBUST * column.scale()
+    centre, reach = column.middle(), FARTHEST_ROBUST * column.scale
     return np.array([centre - reach, centre, centre + reach]), UNIT * FARTHEST_ROBUST * np.array([-1.0, 0.0, 1.0])
 
 
@@ -206,9 +221,7 @@ def rank_curve(column: Distinct) -> Curve:
     """
     if column.has_at_most_two_values:
         return robust_curve(column)
-    shares = (np.cumsum(column.counts) - 0.5 * column.counts) / column.n_rows
-    chosen = _knots_among(shares)
-    return column.values[chosen], UNIT * ndtri(shares[chosen])
+    return column.values[column.knots], UNIT * ndtri(column.shares[column.knots])
 
 
 def surprise_curve(column: Distinct) -> Curve:
@@ -241,11 +254,10 @@ def _surprise_of_many(column: Distinct) -> Curve:
     n_near = max(1, int(np.sqrt(n_rows)))
     first = np.clip(np.arange(n_rows) - n_near // 2, 0, n_rows - 1 - n_near)
     spans = ordered[first + n_near] - ordered[first]
-    logs = np.log(np.maximum(spans / column.scale(), CLOSEST))
+    logs = np.log(np.maximum(spans / column.scale, CLOSEST))
     logs = np.clip(logs - logs.mean(), -GREATEST_SURPRISE, GREATEST_SURPRISE)
-    ends = np.cumsum(column.counts)
-    chosen = _knots_among((ends - 0.5 * column.counts) / n_rows)
-    return column.values[chosen], UNIT * logs[(ends - (column.counts + 1) // 2)[chosen]]
+    middles = column.ends - (column.counts + 1) // 2
+    return column.values[column.knots], UNIT * logs[middles[column.knots]]
 
 
 def _knots_among(shares: Doubles) -> Ints:

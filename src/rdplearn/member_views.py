@@ -22,7 +22,7 @@ SingleView = MinMaxView | UnchangedView | CurveView
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 VIEW_NAMES = ("minmax", "unchanged", *CURVES)
 CURVE_ROWS = 10_000  # rows that the curves are learned from
-FEW_CELLS = 2_000_000
+FEW_ROWS = 2_048  # of a larger table, members draw so few that they share next to none
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SeenRows:
 
 def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows) -> Rows:
     """Some rows of a table through a view; of a small table, all rows are looked at for all members together."""
-    if matrix.shape[0] * matrix.shape[1] > FEW_CELLS:
+    if matrix.shape[0] > FEW_ROWS:
         return view(matrix[rows])
     return whole.through(view)[rows]
 

@@ -62,9 +62,9 @@ class PlainSteps:
         norm = np.sqrt(np.vdot(gradient, gradient))
         factor = settings.max_grad_norm / norm if norm > settings.max_grad_norm else 1.0
         self.momenta *= np.float32(settings.momentum)
-        gradient *= np.float32(factor)
+        gradient *= np.float32(settings.learning_rate * factor)
         self.momenta += gradient
-        self.parameters -= np.float32(settings.learning_rate) * self.momenta
+        self.parameters -= self.momenta
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that changes while training, to go on from later."""

@@ -205,11 +205,14 @@ def few_columns(rows: Rows, kept: npt.NDArray[np.int64], n_targets: int, rng: np
     seen = rng.permuted(np.tile(np.arange(n_columns), (n_targets, 1)), axis=1)[:, :most]
     drawn = np.sqrt(2.0 / n_seen) * rng.standard_normal(seen.shape)
     weights[seen, np.arange(n_targets)[:, None]] = np.where(np.arange(most) < n_seen, drawn, 0.0)
-    bends = rows[rng.choice(kept, n_targets)] @ weights
-    offset = -np.diagonal(bends).astype(np.float32)
-    targets = Projection(weights, offset, np.zeros_like(offset), "leaky")(rows)[kept]
-    scale = np.maximum(targets.std(axis=0), SMALLEST_DEVIATION)
-    return Projection(weights / scale, offset / scale, targets.mean(axis=0) / scale, "leaky")
+    bends = np.asarray(rows[rng.choice(kept, n_targets)] @ weights)
+    offset = -np.diagonal(bends)
+    targets = activate(np.asarray(rows[kept] @ weights), offset, "leaky", n_targets)
+    evenly = np.full(len(kept), 1.0 / len(kept), dtype=np.float32)
+    mean = evenly @ targets
+    targets *= targets
+    scale = np.maximum(np.sqrt(np.maximum(evenly @ targets - mean * mean, 0.0)), SMALLEST_DEVIATION)
+    return Projection(weights / scale, offset / scale, mean / scale, "leaky")
 
 
 def median_distance(rows: Rows) -> float:

@@ -32,11 +32,12 @@ def scramble(word: UInts) -> UInts:
     return np.uint32(word ^ (word >> np.uint32(16)))
 
 
-def step_keys(seed: int, first_step: int, n_steps: int, purpose: np.uint32) -> UInts:
-    """Key of every step in `first_step, ..., first_step + n_steps - 1` for one purpose."""
+def step_keys(seed: int, first_step: int, n_steps: int, purpose: UInts) -> UInts:
+    """Key of every step in `first_step, ..., first_step + n_steps - 1` for a purpose, or a column for each of many."""
     steps = np.arange(first_step, first_step + n_steps, dtype=np.uint32)
     low, high = np.uint32(seed & 0xFFFFFFFF), np.array([seed >> 32], dtype=np.uint32)
-    return scramble(scramble(steps * GOLDEN + low) + scramble(scramble(high) + purpose))
+    of_steps = scramble(steps * GOLDEN + low)
+    return scramble((of_steps if np.ndim(purpose) == 0 else of_steps[:, None]) + scramble(scramble(high) + purpose))
 
 
 def words(key: UInts, n_words: int) -> UInts:
@@ -64,4 +65,4 @@ def drop_limit(dropout: float) -> int:
 
 def all_step_keys(seed: int, first_step: int, n_steps: int) -> UInts:
     """Keys of every step for rows, partner and dropout: (n_steps, 3)."""
-    return np.stack([step_keys(seed, first_step, n_steps, purpose) for purpose in (ROWS, PARTNER, DROPOUT)], axis=1)
+    return step_keys(seed, first_step, n_steps, np.array([ROWS, PARTNER, DROPOUT]))
