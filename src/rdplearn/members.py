@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,15 @@ from rdplearn.threads import one_blas_thread
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+MEMBERS_A_DECK = 8  # of a large table, so many members' rows are drawn at a time
+
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which rows of the table a member trains on: drawn uniformly.
+    """Which rows of the table members train on: uniform draws.
 
-    bootstrap : with replacement; otherwise no row twice, and all rows if there are no more
+    bootstrap : each draws for itself, with replacement; otherwise rows are dealt out like cards, so that members share
+        none before most have had their turn: what one does not see, another does
     held_back : rows that no member sees
     """
 
@@ -36,17 +39,35 @@ class Sampling:
     bootstrap: bool
     held_back: Ints
 
-    def draw(self, rng: np.random.Generator) -> Ints:
-        """Draw a member's rows."""
-        if not self.bootstrap:
-            n_draws = min(self.n_draws + len(self.held_back), self.n_rows)
-            draws = rng.choice(self.n_rows, size=n_draws, replace=False)
-            return draws[~np.isin(draws, self.held_back)][: self.n_draws]
+    def draw(self, seeds: Sequence[np.random.SeedSequence]) -> Iterator[Ints]:
+        """Draw the rows of each member. seeds : one for each; a member's rows do not depend on how many follow."""
+        if self.bootstrap:
+            return (self._with_replacement(np.random.default_rng(seed)) for seed in seeds)
+        return self._dealt(len(seeds), np.random.default_rng(seeds[0]))
+
+    def _with_replacement(self, rng: np.random.Generator) -> Ints:
         draws = np.empty(0, dtype=np.int64)
         while len(draws) < self.n_draws:
             more = rng.integers(self.n_rows, size=self.n_draws)
             draws = np.concatenate([draws, more[~np.isin(more, self.held_back)]])
         return draws[: self.n_draws]
+
+    def _dealt(self, n_members: int, rng: np.random.Generator) -> Iterator[Ints]:
+        """Deal rows from a shuffled deck, then from the next one; none twice to a member."""
+        n_each = min(self.n_draws, self.n_rows - len(self.held_back))
+        left = np.empty(0, dtype=np.int64)
+        for _ in range(n_members):
+            if len(left) < n_each:
+                deck = self._deck(rng)
+                left = np.concatenate([left, deck[~np.isin(deck, left)]])
+            yield left[:n_each]
+            left = left[n_each:]
+
+    def _deck(self, rng: np.random.Generator) -> Ints:
+        """All rows in random order; of a large table, enough for a few members."""
+        n_wanted = MEMBERS_A_DECK * self.n_draws + len(self.held_back)
+        deck = rng.choice(self.n_rows, size=min(n_wanted, self.n_rows), replace=False)
+        return deck[~np.isin(deck, self.held_back)]
 
 
 @dataclass(frozen=True)
@@ -87,10 +108,10 @@ class TrainedMembers:
 def plan_members(parts: list[Part], sampling: Sampling, seed: int) -> list[Plan]:
     """Draw every member's rows. parts : of each member."""
     plans = []
-    seeds = np.random.SeedSequence(seed).spawn(len(parts))
-    for number, (part, member_seed) in enumerate(zip(parts, seeds, strict=True)):
-        drawing, training = member_seed.spawn(2)
-        rows, draws = np.unique(sampling.draw(np.random.default_rng(drawing)), return_inverse=True)
+    of_members = [member_seed.spawn(2) for member_seed in np.random.SeedSequence(seed).spawn(len(parts))]
+    drawn = sampling.draw([drawing for drawing, _ in of_members])
+    for number, (part, of_member, (_, training)) in enumerate(zip(parts, drawn, of_members, strict=True)):
+        rows, draws = np.unique(of_member, return_inverse=True)
         plans.append(Plan(number, part, rows, draws, training))
     return plans
 
