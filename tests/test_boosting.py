@@ -24,6 +24,7 @@ def settings(**changes) -> BoostingSettings:
         "filter_fraction": 0.1,
         "shrinkage": 0.0,
         "start_scale": 1.0,
+        "even_residuals": False,
         "bandwidth": None,
         "score_rounds": 1,
         "n_rounds_kept": 1,

@@ -306,7 +306,7 @@ def test_nearest_rows_are_those_of_a_plain_loop(seed: int):
     rows = rng.normal(size=(300, 4)) * (rng.random((300, 4)) < 0.7)
     weights, together = rng.random(4), np.array([False, True, False, True])
     for form in (rows, sp.csr_array(rows)):
-        typical_rows = learn_typical_rows(form, lambda block: abs(block).sum(axis=1), seed=0)
+        typical_rows = learn_typical_rows(form, np.asarray(abs(form).sum(axis=1)).ravel(), seed=0)
         typical, nearest = typical_rows.similar_rows(form[:20], together, weights)
         typical = typical.toarray() if sp.issparse(typical) else typical
         kept = typical_rows.rows.toarray() if sp.issparse(form) else typical_rows.rows

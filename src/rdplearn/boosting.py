@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from rdplearn.callbacks import Records, wants_to_stop
 from rdplearn.combination import relative_logs
 from rdplearn.drawn_phi import draw_phi
+from rdplearn.even_residuals import can_even_out, divided, divided_mapping, sizes_of
 from rdplearn.fit_folder import FitFolder
 from rdplearn.problem import Phi, Problem
 from rdplearn.progress import Watch
@@ -29,8 +30,8 @@ from rdplearn.scoring import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
     Member,
+    mean_squares,
     nearest_subsample_scores,
-    novelty_scores,
 )
 from rdplearn.torch_settings import NOTHING_WANTED, TorchSettings
 from rdplearn.training import EngineName, train
@@ -53,6 +54,7 @@ class BoostingSettings:
     filter_fraction: float
     shrinkage: float
     start_scale: float
+    even_residuals: bool
     bandwidth: float | None
     score_rounds: int
     n_rounds_kept: int
@@ -116,6 +118,7 @@ class Boosting:
         self.kept = draws
         self.kept_before: list[Ints] = []  # what each of the member's rounds was trained on
         self.logs: list[Floats] = []  # of each of them, see `relative_logs`
+        self.sizes: list[Floats] = []  # what each one's numbers are divided by, see `even_residuals.py`
         self.span = row_space(rows) if may_rotate(settings, rows) else None
         if settings.folder is not None:
             self.go_on_from(settings.folder)
@@ -145,9 +148,10 @@ class Boosting:
         settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
         trained = problem.phi if self.span is None else leave(self.span, self.start, problem.phi)
         judge = prepare_scoring(trained, self.mapping, self.rows, self.kept, settings, self.rng)
-        scores = score(judge, self.rows, self.targets)
+        judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, even=settings.even_residuals)
         judge = replace(judge, typical=float(np.median(scores[self.draws])))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
+        self.sizes = [*self.sizes, sizes][-n_kept_rounds:]
         self.logs = [*self.logs, relative_logs(scores[self.draws], judge.typical)][-n_kept_rounds:]
         self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
         self.kept_before = [*self.kept_before, self.kept][-n_kept_rounds:]
@@ -166,14 +170,17 @@ class Boosting:
             return
         self.n_rounds_done, self.kept = saved.n_rounds_done, saved.kept
         self.kept_before, self.logs = saved.of_rounds("kept_before"), saved.of_rounds("logs")
+        self.sizes = saved.of_rounds("sizes")
         self.member.history, self.member.spread = saved.history, saved.spread
         self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
         first = self.n_rounds_done - len(self.kept_before)
         for number, kept in enumerate(self.kept_before):
             rng = np.random.default_rng(self.seeds[first + number])
             mapping = self.draw_mapping(kept, rng)
-            drawn = draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng)
-            self.member.rounds.append(saved.fill(number, Member(drawn, mapping)))
+            drawn = Member(draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng), mapping)
+            if self.sizes[number].size:
+                drawn = replace(drawn, mapping=divided_mapping(mapping, self.sizes[number]))
+            self.member.rounds.append(saved.fill(number, drawn))
 
     def draw_mapping(self, kept: Ints, rng: np.random.Generator) -> Mapping:
         """Draw the random mapping of a round."""
@@ -221,12 +228,21 @@ def prepare_scoring(
     return Member(phi, mapping, phi(rows[chosen]))
 
 
-def score(member: Member, rows: Rows, targets: Floats) -> Floats:
-    """Anomaly score of rows by one member. targets : η of the rows."""
+def judge_rows(member: Member, rows: Rows, targets: Floats, kept: Ints, *, even: bool) -> tuple[Member, Floats, Floats]:
+    """Anomaly scores of rows by one member, with residuals of even size if asked for.
+
+    targets : η of the rows
+    Returns the member as it is to score from now on, the scores, and what its numbers were divided by, if anything.
+    """
     phi = member.representation(rows)
-    if member.references is None:
-        return novelty_scores(phi, targets)
-    return nearest_subsample_scores(phi, member.references)
+    if member.references is not None:
+        return member, nearest_subsample_scores(phi, member.references), np.empty(0, dtype=np.float32)
+    phi -= targets
+    if not (even and can_even_out(member)):
+        return member, mean_squares(phi), np.empty(0, dtype=np.float32)
+    phi *= phi
+    sizes = sizes_of(phi, kept)
+    return divided(member, sizes), phi @ (1.0 / (sizes * sizes * np.float32(sizes.size))), sizes
 
 
 def drop_highest(kept: Ints, scores: Floats, fraction: float) -> tuple[Ints, float]:

@@ -59,11 +59,13 @@ PAPER: dict[str, Any] = {
     "dropout": 0.1,
     "shrinkage": 0.0,
     "start_scale": 1.0,
+    "even_residuals": False,
     "max_samples": 10_000,
     "bootstrap": True,
     "combination": "mean",
 }
-QUARTILE_ROWS, SHARE_ROWS = 1_000, 100_000  # a threshold of a larger table is taken from a sample of this size
+LEARNING = 1.875  # how far all steps of a round together may move each number of φ: learning rate x steps / numbers
+SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -82,9 +84,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ----------
     n_members : int, default=5
         Size of the ensemble.
-    n_components : int, default=None
-        Numbers in φ(x), the paper's M. By default 32, and 128 for tables of more than 500 columns; see
-        `rdplearn.outlook`.
+    n_components : int, default=64
+        Numbers in φ(x), the paper's M. More give a steadier ranking for more time.
     n_targets : int, default=None
         Numbers in η(x), the paper's K. By default as many as `n_components`, which the novelty loss requires.
     views : str or list of str, default="auto"
@@ -116,9 +117,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         the paper, is the fastest; two or three give a steadier ranking.
     n_steps : int, default=None
         Steps of gradient descent in each round. By default 60, and 240 for tables of more than 500 columns.
-    batch_size : int, default=96
+    batch_size : int, default=48
         Rows in each step.
-    learning_rate : float, default=1.0
+    learning_rate : float, default=None
+        By default ``1.875 * n_components / n_steps``, so that more steps are smaller ones, and each number of φ learns
+        as fast however many there are: 2 for 64 numbers and 60 steps.
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
@@ -130,7 +133,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     start_scale : float, default=0.1
         φ's last layer starts at this share of the usual size, 1 in the paper. Where training has not come, φ is what
         it started as, and a large start adds noise to the score. A `network` of your own starts as you make it.
-    max_samples : int or float, default=2048
+    even_residuals : bool, default=None
+        Divide the residual of each number of φ by its size on the rows kept, so that none makes the score by itself;
+        not in the paper. By default True, and False for tables of more than 500 columns. Where φ or η is a function of
+        your own, residuals are taken as they are. See `rdplearn.even_residuals`.
+    max_samples : int or float, default=1024
         Rows that each member draws: a number, or a share of the table in (0, 1].
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
@@ -215,7 +222,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_members": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_targets": [Interval(Integral, 1, None, closed="left"), None],
         "views": [str, list, tuple],
         "mapping": [StrOptions({"auto", *MAPPING_NAMES}), HasMethods(["fit", "transform"]), callable, list, tuple],
@@ -228,12 +235,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "score_rounds": [Interval(Integral, 1, None, closed="left")],
         "n_steps": [Interval(Integral, 1, None, closed="left"), None],
         "batch_size": [Interval(Integral, 2, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "shrinkage": [Interval(Real, 0, 1, closed="left")],
         "start_scale": [Interval(Real, 0, None, closed="neither")],
+        "even_residuals": ["boolean", None],
         "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right")],
         "bootstrap": ["boolean"],
         "combination": [StrOptions({"mean", "geometric"})],
@@ -253,7 +261,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self,
         *,
         n_members: int = 5,
-        n_components: int | None = None,
+        n_components: int = 64,
         n_targets: int | None = None,
         views: str | Sequence[str] = "auto",
         mapping: Any = "auto",
@@ -265,14 +273,15 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         filter_fraction: float = 0.1,
         score_rounds: int = 3,
         n_steps: int | None = None,
-        batch_size: int = 96,
-        learning_rate: float = 1.0,
+        batch_size: int = 48,
+        learning_rate: float | None = None,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
         dropout: float = 0.0,
         shrinkage: float = 0.1,
         start_scale: float = 0.1,
-        max_samples: float = 2048,
+        even_residuals: bool | None = None,
+        max_samples: float = 1024,
         bootstrap: bool = False,
         combination: Literal["mean", "geometric"] = "geometric",
         contamination: float | Literal["auto"] = "auto",
@@ -310,6 +319,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         self.dropout = dropout
         self.shrinkage = shrinkage
         self.start_scale = start_scale
+        self.even_residuals = even_residuals
         self.max_samples = max_samples
         self.bootstrap = bootstrap
         self.combination = combination
@@ -353,11 +363,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         --------
         >>> RDPDetector().for_width(20).views
         ('robust', 'rank', 'robust', 'robust+rank', 'rank+surprise')
-        >>> RDPDetector(n_steps=100).for_width(2_000).get_params()["n_components"]
-        128
+        >>> RDPDetector(views="rank").for_width(2_000).n_steps
+        240
         """
         outlook = self._outlook(n_columns)
-        return clone(self).set_params(**{field.name: getattr(outlook, field.name) for field in fields(outlook)})
+        settled = {field.name: getattr(outlook, field.name) for field in fields(outlook)}
+        return clone(self).set_params(**settled, learning_rate=self._learning_rate(outlook.n_steps))
 
     @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
@@ -378,10 +389,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         views = self._fit_views(plans, matrix, seed)
         settings = self._boosting_settings(filling_of(matrix), folder)
         self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
-        judged = self._rows_to_judge(sampling, seed)
-        self.offset_ = -self._choose_threshold(self._anomaly_scores(matrix[judged]))
-        sample = matrix[rows_to_sample(matrix.shape[0], seed)]
-        self.typical_rows_ = learn_typical_rows(sample, self._anomaly_scores, seed)
+        sampled, judged = rows_to_sample(matrix.shape[0], seed), self._rows_to_judge(sampling, seed)
+        scores = self._anomaly_scores(matrix[sampled])
+        self.typical_rows_ = learn_typical_rows(matrix[sampled], scores, seed)
+        if not np.array_equal(sampled, judged):
+            scores = self._anomaly_scores(matrix[judged])
+        self.offset_ = -self._choose_threshold(scores)
         if folder is not None:
             folder.remove()
         return self
@@ -569,9 +582,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             n_columns,
             views=self.views,
             mapping=self.mapping,
-            n_components=self.n_components,
             n_steps=self.n_steps,
+            even_residuals=self.even_residuals,
         )
+
+    def _learning_rate(self, n_steps: int) -> float:
+        return self.learning_rate or LEARNING * self.n_components / n_steps
 
     def _plan_parts(self) -> list[Part]:
         """How each member sees the columns, and its kind of mapping: members take turns."""
@@ -612,7 +628,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """The rows whose scores decide on the threshold, ascending."""
         if self.false_alarm_rate is not None:
             return sampling.held_back
-        n_judged = min(sampling.n_rows, QUARTILE_ROWS if self.contamination == "auto" else SHARE_ROWS)
+        if self.contamination == "auto":
+            return rows_to_sample(sampling.n_rows, seed)
+        n_judged = min(sampling.n_rows, SHARE_ROWS)
         return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, n_judged, replace=False))
 
     def _choose_threshold(self, scores: Doubles) -> float:
@@ -635,7 +653,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         training = TrainingSettings(
             n_steps=outlook.n_steps,
             batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
+            learning_rate=self._learning_rate(outlook.n_steps),
             momentum=self.momentum,
             max_grad_norm=self.max_grad_norm,
             dropout=self.dropout,
@@ -646,16 +664,17 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         n_all_steps = self.n_members * self.n_rounds * outlook.n_steps
         return BoostingSettings(
             training=training,
-            n_components=outlook.n_components,
-            n_targets=self.n_targets or outlook.n_components,
+            n_components=self.n_components,
+            n_targets=self.n_targets or self.n_components,
             n_rounds=self.n_rounds,
             filter_fraction=self.filter_fraction,
             shrinkage=self.shrinkage,
             start_scale=self.start_scale,
+            even_residuals=outlook.even_residuals,
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
-            engine=choose_engine(engine, n_all_steps, filling, outlook.n_components, self.batch_size),
+            engine=choose_engine(engine, n_all_steps, filling, self.n_components, self.batch_size),
             torch=wanted,
             callbacks=tuple(self.callbacks or ()),
             record_every=self.record_every,

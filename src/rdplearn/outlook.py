@@ -5,14 +5,15 @@ left open          up to 500 columns                               more
 =================  ==============================================  =======================================
 views              robust, rank, robust, robust+rank,              minmax, robust, rank, minmax, robust
                    rank+surprise
-mapping η          few, few, leaky, leaky, leaky                   leaky
-numbers in φ(x)    32                                              128
+mapping η          few, leaky, leaky, leaky, leaky                 leaky
 steps in a round   60                                              240
+even residuals     yes                                             no
 =================  ==============================================  =======================================
 
-Of thousands of columns, 32 numbers that look at one to three columns each see next to nothing, and robust scales blow
-up the many columns that are nearly constant. The paper's view and mapping, with more numbers and steps, do better
-there; `docs/default.md` has the figures. Labels have no part in the rule.
+Of thousands of columns, numbers that look at one to three columns each see next to nothing, and robust scales blow up
+the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there. Where there
+are more columns than rows, φ knows the rows kept by heart, and the size of its residuals on them says nothing.
+`docs/default.md` has the figures. Labels have no part in the rule.
 """
 
 from __future__ import annotations
@@ -30,37 +31,37 @@ class Outlook:
 
     views: tuple[str, ...]
     mapping: tuple[Any, ...]
-    n_components: int
     n_steps: int
+    even_residuals: bool
 
 
 NARROW = Outlook(
     views=("robust", "rank", "robust", "robust+rank", "rank+surprise"),
-    mapping=("few", "few", "leaky", "leaky", "leaky"),
-    n_components=32,
+    mapping=("few", "leaky", "leaky", "leaky", "leaky"),
     n_steps=60,
+    even_residuals=True,
 )
 WIDE = Outlook(
-    views=("minmax", "robust", "rank", "minmax", "robust"), mapping=("leaky",), n_components=128, n_steps=240
+    views=("minmax", "robust", "rank", "minmax", "robust"), mapping=("leaky",), n_steps=240, even_residuals=False
 )
 
 
 def choose_outlook(
-    n_columns: int, *, views: str | Sequence[str], mapping: Any, n_components: int | None, n_steps: int | None
+    n_columns: int, *, views: str | Sequence[str], mapping: Any, n_steps: int | None, even_residuals: bool | None
 ) -> Outlook:
     """Settle what the user has left open ("auto" or None) for a table of so many columns.
 
     Examples
     --------
-    >>> choose_outlook(1_000, views="rank", mapping="auto", n_components=None, n_steps=100)
-    Outlook(views=('rank',), mapping=('leaky',), n_components=128, n_steps=100)
+    >>> choose_outlook(1_000, views="rank", mapping="auto", n_steps=100, even_residuals=None)
+    Outlook(views=('rank',), mapping=('leaky',), n_steps=100, even_residuals=False)
     """
     fitting = NARROW if n_columns <= MOST_NARROW else WIDE
     return Outlook(
         views=fitting.views if is_open(views) else tuple(turns(views)),
         mapping=fitting.mapping if is_open(mapping) else tuple(turns(mapping)),
-        n_components=n_components or fitting.n_components,
         n_steps=n_steps or fitting.n_steps,
+        even_residuals=fitting.even_residuals if even_residuals is None else even_residuals,
     )
 
 

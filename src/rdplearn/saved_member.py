@@ -75,6 +75,7 @@ def save_member(folder: FitFolder, boosting: Boosting) -> None:
         of_round: Arrays = {
             "kept_before": boosting.kept_before[number],
             "logs": boosting.logs[number],
+            "sizes": boosting.sizes[number],
             "typical": np.array([saved.typical]),
         }
         phi: Phi = saved.representation

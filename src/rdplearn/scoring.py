@@ -257,8 +257,13 @@ def join_mappings(mappings: list[Projection | list[Mapping]]) -> Projection | li
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
     """Mean squared residual along the last axis; overwrites `phi`."""
     phi -= eta
-    phi *= phi
-    return np.add.reduce(phi, axis=-1) / np.float32(phi.shape[-1])
+    return mean_squares(phi)
+
+
+def mean_squares(residuals: Floats) -> Floats:
+    """Mean square along the last axis; overwrites `residuals`."""
+    residuals *= residuals
+    return np.add.reduce(residuals, axis=-1) / np.float32(residuals.shape[-1])
 
 
 def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:

@@ -131,7 +131,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
         "member_weights": ("F64", (detector.n_members,)),
     }
     for number, panel in enumerate(panels):
-        of_panel = _panel_layout(panel, stored, _layer_sizes(detector, stored.n_columns))
+        of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
     return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
@@ -141,7 +141,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     stored, panels, detector = _read(description)
     take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
-        _rebuild_panel(panel, stored, _layer_sizes(detector, stored.n_columns), _under(f"panel_{number}.", arrays))
+        _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
@@ -154,17 +154,24 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
-    detector = with_parameters(RDPDetector, stored.parameters, RDPDetector._check_parameters, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
+    parameters = _with_components(stored.parameters, panels)
+    detector = with_parameters(RDPDetector, parameters, RDPDetector._check_parameters, OWNER)
     _require_sense(stored, panels, detector)
     return stored, panels, detector
+
+
+def _with_components(parameters: dict[str, Any], panels: list[StoredPanel]) -> dict[str, Any]:
+    """The parameters with `n_components`, which files of earlier versions leave open: as many as there are targets."""
+    if parameters.get("n_components") is not None or not panels:
+        return parameters
+    return {**parameters, "n_components": panels[0].n_targets}
 
 
 def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: RDPDetector) -> None:
     """See that values which fit their types also fit each other."""
     scores_by_distance = detector.novelty_weight == 0
     n_scoring = min(detector.score_rounds, detector.n_rounds)
-    n_components = detector._outlook(stored.n_columns).n_components
     members = [number for panel in panels for number in panel.members]
     sensible = {
         "n_columns": stored.n_columns > 0,
@@ -185,7 +192,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         of_panel = {
             "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
-            "n_targets": fits and (scores_by_distance or panel.n_targets == n_components),
+            "n_targets": fits and (scores_by_distance or panel.n_targets == detector.n_components),
         }
         for name, is_sensible in of_panel.items():
             if not is_sensible:
@@ -199,9 +206,9 @@ def _is_view(description: Any, n_columns: int) -> bool:
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
-def _layer_sizes(detector: RDPDetector, n_columns: int) -> list[int]:
+def _layer_sizes(detector: RDPDetector) -> list[int]:
     """Numbers that each layer of φ gives."""
-    return [*(detector.network or ()), detector._outlook(n_columns).n_components]
+    return [*(detector.network or ()), detector.n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:

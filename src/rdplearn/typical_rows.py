@@ -7,7 +7,6 @@ to the distance up to its usual spread and no further, so that one odd value doe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from rdplearn.typical import TYPICAL_SHARES
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SAMPLED_ROWS = 512
+SAMPLED_ROWS = 1_000
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 64, 16, 2**17
 N_NEAREST = 3  # odd, so that a median is a value that occurs
@@ -125,24 +124,23 @@ class TypicalRows:
 
 
 def rows_to_sample(n_rows: int, seed: int) -> Ints:
-    """The rows of a table among which the typical ones are looked for, ascending: all, or a uniform sample."""
+    """The rows of a table that say what is typical, of its rows and of scores, ascending: all, or a uniform sample."""
     if n_rows <= SAMPLED_ROWS:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng([seed, SAMPLED_ROWS]).choice(n_rows, SAMPLED_ROWS, replace=False))
 
 
-def learn_typical_rows(sample: Matrix, anomaly_scores: Callable[[Matrix], Doubles], seed: int) -> TypicalRows:
-    """Choose typical rows of a sample and see what is usual in its columns.
+def learn_typical_rows(sample: Matrix, scores: Doubles, seed: int) -> TypicalRows:
+    """Choose typical rows of a sample and see what is usual in its columns. scores : the sample's anomaly scores.
 
     Examples
     --------
     >>> sample = np.random.default_rng(0).normal(size=(400, 3))
-    >>> typical_rows = learn_typical_rows(sample, lambda rows: np.abs(rows).sum(axis=1), seed=0)
+    >>> typical_rows = learn_typical_rows(sample, np.abs(sample).sum(axis=1), seed=0)
     >>> typical_rows.rows.shape, bool((typical_rows.low < -1).all() and (typical_rows.high > 1).all())
     ((64, 3), True)
     """
     rows = sample.astype(np.float64)
-    scores = anomaly_scores(rows)
     normal = np.flatnonzero(scores <= np.quantile(scores, NORMAL_SHARE))
     filled = rows.nnz / rows.shape[0] if sp.issparse(rows) else rows.shape[1]
     n_kept = int(np.clip(MOST_CELLS // max(filled, 1), FEWEST_ROWS, MOST_ROWS))

@@ -134,7 +134,8 @@ def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.float64]:
 def choose_typical_rows(pieces: Sequence[Matrix], detector: RDPDetector, seed: int) -> TypicalRows:
     """Choose the rows that explanations need among those that were drawn for it."""
     keep_freed_memory()
-    return learn_typical_rows(joined(pieces), detector._anomaly_scores, seed)
+    rows = joined(pieces)
+    return learn_typical_rows(rows, detector._anomaly_scores(rows), seed)
 
 
 def fit_whole(pieces: Sequence[Matrix], estimator: Any) -> Any:
