@@ -53,12 +53,13 @@ def _sweep(question: str, parameter: str, values: tuple[Any, ...], n_seeds: int 
 _TRIAL_C = {
     "n_members": 4, "views": ["robust", "rank", "robust+rank+surprise", "robust"],
     "mapping": ["few", "few", "leaky", "leaky"], "score_rounds": 2, "dropout": 0.1, "shrinkage": 0.0,
-    "n_components": 50, "batch_size": 192, "max_samples": 4_096,
+    "n_components": 50, "batch_size": 192, "learning_rate": 1.0, "even_residuals": False, "max_samples": 4_096,
 }  # fmt: skip
 _PAPER_IN_SHORT = {
     "n_members": 3, "n_components": 50, "views": "minmax", "mapping": "leaky", "distance_weight": 1.0, "n_rounds": 8,
     "filter_fraction": 0.05, "score_rounds": 1, "n_steps": 1_500, "batch_size": 192, "learning_rate": 0.1,
-    "dropout": 0.1, "shrinkage": 0.0, "start_scale": 1.0, "max_samples": 10_000, "bootstrap": True,
+    "dropout": 0.1, "shrinkage": 0.0, "start_scale": 1.0, "even_residuals": False, "max_samples": 10_000,
+    "bootstrap": True,
     "combination": "mean",
 }  # fmt: skip
 
@@ -73,7 +74,9 @@ CANDIDATES = (
         min_max_alone={"views": "minmax"},
         only_few={"mapping": "few"},
         only_leaky={"mapping": "leaky"},
+        two_of_five_with_few={"mapping": ["few", "few", "leaky", "leaky", "leaky"]},
     ),
+    *_variants("residuals", uneven_residuals={"even_residuals": False}),
     *_variants("combination", mean_of_scores={"combination": "mean"}),
     *_variants(
         "training",
@@ -100,15 +103,17 @@ DISTANCES = (
 
 CURVES = (
     *_sweep("members", "n_members", (1, 2)),
-    *_sweep("members", "n_members", (10, 20), n_seeds=3),
+    *_sweep("members", "n_members", (10,), n_seeds=3),
+    *_sweep("members", "n_members", (20,), n_seeds=2),
     *_sweep("rounds", "n_rounds", (1, 2, 3, 6, 8)),
     *_sweep("rounds in the score", "score_rounds", (1, 2, 4)),
     *_sweep("steps", "n_steps", (15, 30, 120, 240, 480)),
     *_sweep("share dropped", "filter_fraction", (0.0, 0.05, 0.2)),
-    *_sweep("rows a member draws", "max_samples", (256, 1_024, 4_096)),
+    *_sweep("rows a member draws", "max_samples", (256, 2_048, 4_096)),
     *_sweep("shrinkage", "shrinkage", (0.0, 0.05, 0.2)),
-    *_sweep("components", "n_components", (20, 50, 100)),
-    *_sweep("rows in a step", "batch_size", (48, 192)),
+    *_sweep("components", "n_components", (32, 128, 256)),
+    *_sweep("rows in a step", "batch_size", (24, 96, 192)),
+    *_sweep("learning rate", "learning_rate", (1.0, 4.0)),
 )
 
 PAPER = (Entrant("paper, 3 members, 1,500 steps", DEFAULT, _PAPER_IN_SHORT, 1),)

@@ -14,7 +14,7 @@ from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
-from rdplearn.outlook import MOST_NARROW, NARROW
+from rdplearn.outlook import MOST_NARROW
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05
@@ -64,15 +64,16 @@ def rivals(found: Table) -> list[str]:
 
 
 def _default_in_words() -> str:
-    p, wide = plan.default_parameters(MOST_NARROW), plan.default_parameters(MOST_NARROW + 1)
+    p, wide = (plan.parameters_of({}, n_columns) for n_columns in (MOST_NARROW, MOST_NARROW + 1))
     return (
         f"`RDPDetector()` trains {p['n_members']} small members on {p['max_samples']:,} rows each "
         f"({_members(p)}: see [the detector](detector.md)), in {p['n_rounds']} rounds of {p['n_steps']} steps "
         f"of {p['batch_size']} rows at "
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
-        f"scores by the last {p['score_rounds']} rounds. Tables of more than {MOST_NARROW} columns get members of "
-        f"their own ({_members(wide)}), of {wide['n_components']} numbers instead of {p['n_components']}, and "
-        f"{wide['n_steps']} steps a round. `RDPDetector.paper()` is the paper's protocol."
+        f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} numbers whose residuals "
+        f"are brought to the same size. Tables of more than {MOST_NARROW} columns get members of "
+        f"their own ({_members(wide)}), residuals as they are, and {wide['n_steps']} steps a round. "
+        "`RDPDetector.paper()` is the paper's protocol."
     )
 
 
@@ -144,8 +145,8 @@ def _wide(records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> 
     ]
     return (
         f"## Wide tables\n\nBeyond {MOST_NARROW} columns the default has members of its own. The members of narrow "
-        f"tables see next to nothing of so many columns: each of their {NARROW.n_components} numbers looks at one to "
-        "three, or at all of them at once. These sets are all that there is of this kind "
+        "tables see next to nothing of so many columns, and residuals of even size say nothing where there are fewer "
+        "rows than columns. These sets are all that there is of this kind "
         f"({len(sets)} of 132), so the rule was found on the sets that it is shown on. Default: "
         f"{_seeds_in_words(ours)}; members of narrow tables: {_seeds_in_words(narrow)}.\n\n"
         + _markdown(["", "rows x columns", "default", "members of narrow tables", "paper"], lines)

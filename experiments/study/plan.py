@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from typing import Any
 
 from experiments import datasets, methods, runs
@@ -36,17 +37,29 @@ def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> ru
     """Give the run of an entrant on a set. A line names all parameters of RDP, so that it outlives the default."""
     options = entrant.options
     if entrant.method == DEFAULT:
-        options = {**default_parameters(datasets.n_columns(data)), **options}
+        options = parameters_of(options, datasets.n_columns(data))
     config = methods.config_for(entrant.method, data, options)
     if not whole:
         config["evaluation"] = SHORT if entrant.method == DEFAULT else SHORT_AND_SCALED
     return runs.Run("detection", entrant.method, config, data, seed, None if whole else TIME_LIMIT)
 
 
+def parameters_of(options: dict[str, Any], n_columns: int) -> dict[str, Any]:
+    """Give the default's parameters with some changed, settled for a table of so many columns.
+
+    Left out is what does not bear on the ranking of rows.
+
+    Examples
+    --------
+    >>> parameters_of({"n_steps": 120}, n_columns=5)["learning_rate"]
+    1.0
+    """
+    return dict(_settled(json.dumps(options, sort_keys=True), n_columns))
+
+
 @functools.cache
-def default_parameters(n_columns: int) -> dict[str, Any]:
-    """Give the default's parameters for a table of so many columns, as far as they bear on the ranking of rows."""
-    parameters = RDPDetector().for_width(n_columns).get_params()
+def _settled(options: str, n_columns: int) -> dict[str, Any]:
+    parameters = RDPDetector(**json.loads(options)).for_width(n_columns).get_params()
     return as_lines_have_them({name: value for name, value in parameters.items() if name not in _NO_MATTER})
 
 
