@@ -287,6 +287,19 @@ def test_a_tampered_file_is_refused(name: str, model_path: Path, tmp_path: Path)
     assert peak < 20e6
 
 
+def test_a_file_that_leaves_the_number_of_components_open_has_as_many_as_targets(tmp_path: Path, table):
+    """Earlier versions chose it by a rule of their own, and knew nothing of residuals of even size."""
+    detector = RDPDetector(n_components=32, even_residuals=False, n_members=2, random_state=0).fit(table)
+    rdplearn.save(detector, tmp_path / "model")
+    header, arrays = parts_of(tmp_path / "model")
+    parameters = header["model"]["parameters"]
+    parameters["n_components"] = None
+    del parameters["even_residuals"]
+    again = rdplearn.load(rewrite(tmp_path / "earlier", header, arrays))
+    assert again.n_components == 32
+    np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
+
+
 def test_curves_whose_knots_go_back_are_refused(tmp_path: Path):
     table = np.random.default_rng(0).normal(size=(100, 3))
     detector = rdplearn.RDPDetector(n_members=1, n_rounds=1, n_steps=5, random_state=0).fit(table)
