@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rdplearn import RDPDetector, member_views
+from rdplearn.member_views import worth_sharing
 from rdplearn.members import MEMBERS_A_DECK, Part, Sampling, plan_members
 
 NONE = np.empty(0, dtype=np.int64)
@@ -75,3 +77,14 @@ def test_plans_have_each_row_once_and_the_draws_as_places_among_them(bootstrap):
         assert np.array_equal(plan.rows, np.unique(plan.rows))
         assert len(plan.draws) == 25
         assert set(plan.draws) == set(range(len(plan.rows)))
+
+
+def test_what_members_see_is_shared_where_they_look_at_most_rows_more_than_once(monkeypatch):
+    table = np.random.default_rng(0).normal(size=(300, 4))
+    assert worth_sharing(table, 601)
+    assert not worth_sharing(table, 600)
+    quick = {"n_members": 5, "n_steps": 20, "random_state": 0}
+    shared = RDPDetector(**quick).fit(table).score_samples(table)
+    monkeypatch.setattr(member_views, "FEW_CELLS", 0)
+    assert not worth_sharing(table, 10**6)
+    np.testing.assert_array_equal(RDPDetector(**quick).fit(table).score_samples(table), shared)

@@ -22,7 +22,7 @@ SingleView = MinMaxView | UnchangedView | CurveView
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 VIEW_NAMES = ("minmax", "unchanged", *CURVES)
 CURVE_ROWS = 10_000  # rows that the curves are learned from
-FEW_ROWS = 2_048  # of a larger table, members draw so few that they share next to none
+FEW_CELLS = 2_000_000  # of a larger table, all rows at once would take too much memory
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,14 @@ class SeenRows:
         return side_by_side([self._seen[id(part)] for part in view.parts])
 
 
-def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows) -> Rows:
-    """Some rows of a table through a view; of a small table, all rows are looked at for all members together."""
-    if matrix.shape[0] > FEW_ROWS:
-        return view(matrix[rows])
-    return whole.through(view)[rows]
+def worth_sharing(matrix: Matrix, n_looked_at: int) -> bool:
+    """Tell whether to look at all rows once, not at each member's. n_looked_at : rows of all members together."""
+    return matrix.shape[0] * matrix.shape[1] <= FEW_CELLS and n_looked_at > 2 * matrix.shape[0]
+
+
+def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows | None) -> Rows:
+    """Some rows of a table through a view. whole : all rows, where members share what is seen of them."""
+    return view(matrix[rows]) if whole is None else whole.through(view)[rows]
 
 
 def side_by_side(seen: list[Rows]) -> Rows:

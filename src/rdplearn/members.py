@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from rdplearn.boosting import BoostedMember, Boosting, BoostingSettings, boost
 from rdplearn.matrix import Matrix
-from rdplearn.member_views import SeenRows, View, rows_through
+from rdplearn.member_views import SeenRows, View, rows_through, worth_sharing
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.scoring import Ensemble, Panel
@@ -126,7 +126,8 @@ def train_members(
     verbose: bool,
 ) -> TrainedMembers:
     """Train every member on its own rows of the table; only these are ever scaled or copied."""
-    whole = SeenRows(matrix)
+    is_shared = worth_sharing(matrix, sum(len(plan.rows) for plan in plans))
+    whole = SeenRows(matrix) if is_shared else None
 
     def tasks() -> Iterator[tuple[Plan, Rows]]:
         for plan in plans:
