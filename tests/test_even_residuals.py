@@ -70,12 +70,20 @@ def test_unasked_for_residuals_stay_as_they_are():
 @pytest.mark.parametrize("mapping", ["fourier", "identity", np.sin])
 def test_what_has_no_weights_to_divide_stays_as_it_is(mapping):
     n_components = 6
-    assert not can_even_out(member(mapping, n_components=n_components))
+    assert not can_even_out(member(mapping, n_components=n_components), len(ROWS))
     models = [
         RDPDetector(mapping=mapping, n_components=n_components, even_residuals=even, **QUICK).fit(ROWS)
         for even in (True, False)
     ]
     np.testing.assert_array_equal(*(model.score_samples(ROWS) for model in models))
+
+
+def test_a_member_that_knows_its_rows_by_heart_stays_as_it_is():
+    drawn = member()
+    assert can_even_out(drawn, ROWS.shape[1] + 1)
+    assert not can_even_out(drawn, ROWS.shape[1])
+    few = ROWS[:6]
+    assert judge_rows(drawn, few, drawn.mapping(few), np.arange(6), even=True)[0] is drawn
 
 
 def test_it_changes_scores_and_files_know_nothing_of_it(tmp_path):

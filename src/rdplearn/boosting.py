@@ -238,7 +238,7 @@ def judge_rows(member: Member, rows: Rows, targets: Floats, kept: Ints, *, even:
     if member.references is not None:
         return member, nearest_subsample_scores(phi, member.references), np.empty(0, dtype=np.float32)
     phi -= targets
-    if not (even and can_even_out(member)):
+    if not (even and can_even_out(member, rows.shape[0])):
         return member, mean_squares(phi), np.empty(0, dtype=np.float32)
     phi *= phi
     sizes = sizes_of(phi, kept)

@@ -136,7 +136,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     even_residuals : bool, default=None
         Divide the residual of each number of φ by its size on the rows kept, so that none makes the score by itself;
         not in the paper. By default True, and False for tables of more than 500 columns. Where φ or η is a function of
-        your own, residuals are taken as they are. See `rdplearn.even_residuals`.
+        your own, or a member sees no more rows than columns, residuals are taken as they are. See
+        `rdplearn.even_residuals`.
     max_samples : int or float, default=1024
         Rows that each member draws: a number, or a share of the table in (0, 1].
     bootstrap : bool, default=False

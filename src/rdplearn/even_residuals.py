@@ -9,7 +9,8 @@ residual is divided by its root mean square over the rows that boosting has kept
 
 Leaky and linear functions are homogeneous, :math:`f(z / c) = f(z) / c`, so the division goes into the weights of φ and
 η, and whoever scores rows, stores or exports the member knows nothing of it. A mapping or network of the user's own has
-no such weights and stays as it is; so do Fourier features, all of which have the same size anyway.
+no such weights and stays as it is; so do Fourier features, all of which have the same size anyway. And so do members
+that see no more rows than columns: they know the rows kept by heart, and the size of residuals there says nothing.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ HOMOGENEOUS = ("leaky", "linear")
 SMALLEST_SHARE = 0.1  # of the root mean square of all
 
 
-def can_even_out(member: Member) -> bool:
-    """Tell whether a member's numbers can be divided within its weights."""
-    mapping = member.mapping
+def can_even_out(member: Member, n_rows: int) -> bool:
+    """Tell whether a member's numbers can be divided within its weights, and by sizes that so many rows can tell."""
+    phi, mapping = member.representation, member.mapping
     return (
         member.references is None
-        and isinstance(member.representation, Representation)
+        and isinstance(phi, Representation)
         and isinstance(mapping, Projection)
         and mapping.activation in HOMOGENEOUS
+        and n_rows > phi.weights.shape[0]
     )
 
 

@@ -11,8 +11,7 @@ even residuals     yes                                             no
 =================  ==============================================  =======================================
 
 Of thousands of columns, numbers that look at one to three columns each see next to nothing, and robust scales blow up
-the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there. Where there
-are more columns than rows, φ knows the rows kept by heart, and the size of its residuals on them says nothing.
+the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there;
 `docs/default.md` has the figures. Labels have no part in the rule.
 """
 
