@@ -58,9 +58,12 @@ def new_figure(width: float, height: float) -> tuple[Any, Any]:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write as SVG without dates, so that the same results give the same file."""
+    """Write as SVG without dates and with lasting names of its parts, so that the same results give the same file."""
+    from matplotlib import rc_context
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    with rc_context({"svg.hashsalt": path.stem}):
+        figure.savefig(path, metadata={"Date": None})
 
 
 def _draw_bars(table: Table, panel: Panel, cells: Grid, labels: list[str], path: Path) -> None:

@@ -239,6 +239,18 @@ def test_contest_and_plots(tmp_path):
     assert (tmp_path / "figures" / "detection_auc_roc_ranks.svg").exists()
 
 
+def test_the_same_results_give_the_same_figure(tmp_path):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    from experiments import plots
+
+    table = tables.table("detection")
+    records = lines_of(table, lambda label, data: len(label + data) / 40)
+    first, again = (
+        plots.draw(table, records, tmp_path / name, quick=False, no_data=set(), bars=False) for name in "ab"
+    )
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+
+
 def test_who_lacks_a_set_is_not_ranked(tmp_path, monkeypatch):
     from experiments import plots
 
