@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -168,6 +169,16 @@ def test_the_page_says_who_is_ahead_and_by_how_much(three_groups_of_sets, tmp_pa
     assert answer.exit_code == 0, answer.output
     assert (tmp_path / "default.md").read_text() == text
     assert len(list((tmp_path / "figures").glob("*.svg"))) == 4
+
+
+def test_the_page_names_the_kind_of_table_where_the_default_is_far_behind():
+    found = SimpleNamespace(sets=["adbench/optdigits", "oddbench/near", "oddbench/new"])
+    words = page._far_behind(found, np.array([-0.16, -0.15, -0.3]))
+    assert words == (
+        "Behind by more than 0.15: adbench/optdigits (pixels of handwritten digits), "
+        "oddbench/new (a kind that nobody has looked at yet)."
+    )
+    assert page._far_behind(found, np.zeros(3)) == "Behind by more than 0.15: none."
 
 
 def test_the_page_shows_what_members_of_their_own_give_wide_tables(three_groups_of_sets):
