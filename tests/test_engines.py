@@ -7,12 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from rdplearn import losses, random_stream, sparse_kernels
-from rdplearn.fused_steps import FusedSteps
 from rdplearn.plain_steps import PlainSteps
 from rdplearn.problem import Problem
 from rdplearn.random_mapping import draw_mapping
 from rdplearn.representation import Representation, draw_representation
-from rdplearn.training import choose_engine, filling_of, stretch_length, train
+from rdplearn.training import choose_engine, filling_of, start, stretch_length, train
 from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 300, 20, 16
@@ -90,7 +89,7 @@ def test_kernels_agree_with_autograd_over_many_steps(inner_product):
         distance_weight=weight,
     )
     table = torch.from_numpy(rows)
-    for row_key, partner_key, _ in random_stream.all_step_keys(5, 0, how.n_steps):
+    for row_key, partner_key, _ in random_stream.all_step_keys([5], 0, how.n_steps)[:, 0]:
         batch = random_stream.below(random_stream.words(row_key, how.batch_size), N_ROWS)
         shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), how.batch_size - 1)[0])
         member.step(table[batch], table[batch[losses.partners(how.batch_size, shift)]])
@@ -148,20 +147,59 @@ def test_a_batch_turned_by_column_has_the_same_values(filled, rng):
     assert starts[n_used] == np.count_nonzero(dense[batch])
 
 
-@pytest.mark.parametrize("steps", [PlainSteps, FusedSteps])
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_the_result_does_not_depend_on_how_the_work_is_cut(steps, sparse):
+def test_the_result_does_not_depend_on_how_the_work_is_cut(engine, sparse):
     rows, targets, phi = problem(sparse=sparse)
     kept = np.arange(0, N_ROWS, 2)
     whole, parts = phi(), phi()
-    in_one = steps(rows, targets, whole, training_settings(), 3)
+    in_one = start(engine, Problem(rows, targets, kept, whole, 3), training_settings())
     in_one.run(kept, 0, 60)
     in_one.finish()
-    in_three = steps(rows, targets, parts, training_settings(), 3)
+    in_three = start(engine, Problem(rows, targets, kept, parts, 3), training_settings())
     for first_step, n_steps in ((0, 7), (7, 50), (57, 3)):
         in_three.run(kept, first_step, n_steps)
     in_three.finish()
     assert_same_to_rounding(parts.weights, whole.weights, after_steps=60)
+
+
+def stack_of(n_members: int) -> list[Problem]:
+    """Members with different rows, numbers of rows and targets."""
+    made = []
+    for number in range(n_members):
+        rows, targets, phi = problem(seed=number)
+        kept = np.arange(number, N_ROWS - 40 * number)
+        made.append(Problem(rows[: N_ROWS - 40 * number], targets[: N_ROWS - 40 * number], kept, phi(), 50 + number))
+    return made
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_member_of_a_stack_is_what_it_would_be_alone_to_the_last_bit(variant):
+    how = training_settings(**VARIANTS[variant])
+    together, apart = stack_of(3), stack_of(3)
+    stack = PlainSteps(together, how)
+    losses_together = stack.run(0, 60)
+    stack.finish()
+    for number, alone in enumerate(apart):
+        steps = PlainSteps([alone], how)
+        assert steps.run(0, 60) == [losses_together[number]]
+        steps.finish()
+        assert np.array_equal(together[number].phi.weights, alone.phi.weights)
+        assert np.array_equal(together[number].phi.bias, alone.phi.bias)
+
+
+def test_a_member_that_has_stopped_rests_and_the_others_go_on():
+    stopped, apart = stack_of(3), stack_of(3)
+    stack = PlainSteps(stopped, training_settings())
+    stack.run(0, 20)
+    stack.stop(1)
+    stack.run(20, 40)
+    stack.finish()
+    for alone, n_steps, of_stack in zip(apart, (60, 20, 60), stopped, strict=True):
+        steps = PlainSteps([alone], training_settings())
+        steps.run(0, n_steps)
+        steps.finish()
+        assert np.array_equal(of_stack.phi.weights, alone.phi.weights)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])

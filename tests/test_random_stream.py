@@ -30,10 +30,10 @@ def test_streams_of_neighbouring_steps_are_unrelated():
 
 @given(st.integers(0, 2**63 - 1), st.integers(0, 10_000), st.integers(1, 50), st.integers(1, 50))
 def test_keys_do_not_depend_on_how_the_steps_are_cut(seed, first_step, n_before, n_after):
-    whole = random_stream.all_step_keys(seed, first_step, n_before + n_after)
+    whole = random_stream.all_step_keys([seed, 7], first_step, n_before + n_after)
     parts = [
-        random_stream.all_step_keys(seed, first_step, n_before),
-        random_stream.all_step_keys(seed, first_step + n_before, n_after),
+        random_stream.all_step_keys([seed, 7], first_step, n_before),
+        random_stream.all_step_keys([seed, 7], first_step + n_before, n_after),
     ]
     assert np.array_equal(whole, np.concatenate(parts))
 

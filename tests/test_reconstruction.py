@@ -103,7 +103,7 @@ def test_plain_formulas_agree_with_autograd_over_many_steps():
     start = coder()
     theirs = AutogradCoder(start.phi, mapping.weights, start.decoder, dropout=0.0)
     table = torch.from_numpy(rows)
-    for row_key, partner_key, _ in random_stream.all_step_keys(77, 0, how.n_steps):
+    for row_key, partner_key, _ in random_stream.all_step_keys([77], 0, how.n_steps)[:, 0]:
         batch = random_stream.below(random_stream.words(row_key, how.batch_size), N_ROWS)
         shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), how.batch_size - 1)[0])
         theirs.step(table[batch], table[batch[losses.partners(how.batch_size, shift)]])

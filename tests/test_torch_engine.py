@@ -49,8 +49,8 @@ def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[Problem]:
 
 def train_alone(problem: Problem, how: TrainingSettings) -> None:
     """Train a member by the plain formulas."""
-    steps = PlainSteps(problem.rows, problem.targets, problem.phi, how, problem.seed)
-    steps.run(problem.kept, 0, how.n_steps)
+    steps = PlainSteps([problem], how)
+    steps.run(0, how.n_steps)
     steps.finish()
 
 
@@ -76,9 +76,9 @@ def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sp
     losses_of_stack = steps.run(25, 35)
     steps.finish()
     for number, problem in enumerate(alone):
-        plain = PlainSteps(problem.rows, problem.targets, problem.phi, how, problem.seed)
-        plain.run(problem.kept, 0, 25)
-        losses_alone = plain.run(problem.kept, 25, 35)
+        plain = PlainSteps([problem], how)
+        plain.run(0, 25)
+        (losses_alone,) = plain.run(25, 35)
         plain.finish()
         assert_same_to_rounding(stacked[number].phi.weights, problem.phi.weights, after_steps=60)
         assert_same_to_rounding(stacked[number].phi.bias, problem.phi.bias, after_steps=60)
@@ -109,7 +109,7 @@ def test_a_stack_agrees_with_autograd_member_by_member():
         mapping = draw_mapping("leaky", problem.rows, problem.kept, 16, rng)
         member = AutogradMember(problem.phi.weights, problem.phi.bias, mapping.weights, dropout=0.0)
         table = torch.from_numpy(problem.rows)
-        for row_key, partner_key, _ in random_stream.all_step_keys(problem.seed, 0, how.n_steps):
+        for row_key, partner_key, _ in random_stream.all_step_keys([problem.seed], 0, how.n_steps)[:, 0]:
             words = random_stream.words(row_key, how.batch_size)
             batch = problem.kept[random_stream.below(words, len(problem.kept))]
             shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), how.batch_size - 1)[0])

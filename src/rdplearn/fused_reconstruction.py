@@ -61,7 +61,7 @@ class FusedReconstruction:
             self.targets,
             self.target_scale,
             kept,
-            np.column_stack([random_stream.all_step_keys(self.seed, first_step, n_steps), column_keys]),
+            np.column_stack([random_stream.all_step_keys([self.seed], first_step, n_steps)[:, 0], column_keys]),
             settings.batch_size,
             self.parameters,
             self.momenta,

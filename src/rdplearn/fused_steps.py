@@ -45,7 +45,7 @@ class FusedSteps:
             self.targets,
             self.target_scale,
             kept,
-            random_stream.all_step_keys(self.seed, first_step, n_steps),
+            random_stream.all_step_keys([self.seed], first_step, n_steps)[:, 0],
             settings.batch_size,
             (self.phi.weights, self.phi.bias),
             self.momenta,

@@ -64,12 +64,28 @@ def distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[floa
     return float(np.mean(errors**2)), gradient
 
 
-def novelty_loss(phi: Floats, eta: Floats) -> tuple[float, Floats]:
-    """Mean squared difference of representation and targets, and its gradient with respect to `phi`."""
+def novelty_loss(phi: Floats, eta: Floats) -> tuple[Floats, Floats]:
+    """Mean squared difference of representation and targets, and its gradient with respect to `phi`.
+
+    phi, eta : (n_rows, n_components), or (n_members, ...), with a loss for each member
+    """
     difference = phi - eta
-    loss = float(np.vdot(difference, difference)) / difference.size
-    difference *= 2.0 / difference.size
+    n_numbers = difference.shape[-2] * difference.shape[-1]
+    loss = sums_of_squares(difference) / n_numbers
+    difference *= 2.0 / n_numbers
     return loss, difference
+
+
+def sums_of_squares(matrices: Floats) -> Floats:
+    """Sum of the squares of one matrix, or of each of many: (n_matrices, n_rows, n_columns) to (n_matrices,).
+
+    Examples
+    --------
+    >>> sums_of_squares(np.array([[[1.0, 2.0]], [[3.0, 4.0]]])).tolist()
+    [5.0, 25.0]
+    """
+    flat = matrices.reshape(*matrices.shape[:-2], -1)
+    return np.vecdot(flat, flat)
 
 
 def l1_normalise(vectors: Floats) -> tuple[Floats, Floats]:

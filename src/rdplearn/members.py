@@ -140,8 +140,8 @@ def train_members(
 def train_all(
     tasks: Iterator[tuple[Plan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
 ) -> Iterator[BoostedMember]:
-    """Train members, each with its rows: stacked if PyTorch does it, else spread over threads or joblib's backend."""
-    if settings.engine == "torch":
+    """Train members, each with its rows: stacked, or if they are compiled spread over threads or joblib's backend."""
+    if settings.engine != "numba":
         return boost_stacked((stacked_task(rows, plan) for plan, rows in tasks), settings, watch, n_jobs)
     jobs = (delayed(train_member)(rows, plan, settings, watch) for plan, rows in tasks)
     return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
@@ -149,14 +149,14 @@ def train_all(
 
 def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watch) -> BoostedMember:
     """Train one member on its rows as its view shows them."""
-    if settings.engine == "torch":
+    if settings.engine != "numba":
         return next(boost_stacked([stacked_task(rows, plan)], settings, watch, n_jobs=1))
     with one_blas_thread():
         return boost(Boosting(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch))
 
 
 def stacked_task(rows: Rows, plan: Plan) -> MemberTask:
-    """A member as the torch engine takes it."""
+    """A member as the engines that stack members take it."""
     return MemberTask(plan.number, rows, plan.draws, plan.part.mapping, plan.seeds)
 
 

@@ -9,9 +9,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn import losses, random_stream
+from rdplearn.batches import Batches
 from rdplearn.decoder import Decoder, cells_to_decode, column_chances, sample_columns
 from rdplearn.fit_folder import put_back
-from rdplearn.plain_steps import activate, draw_batches, weighted_losses
+from rdplearn.plain_steps import activate, weighted_losses
 from rdplearn.random_mapping import Rows
 from rdplearn.representation import Losses, Representation, TrainingSettings
 
@@ -43,20 +44,21 @@ class PlainReconstruction:
 
     def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
         """Take `n_steps` steps on batches drawn from the rows `kept`."""
-        keys = random_stream.all_step_keys(self.seed, first_step, n_steps)
         column_keys = random_stream.step_keys(self.seed, first_step, n_steps, random_stream.COLUMNS)
-        batches, shifts = draw_batches(kept, keys, self.settings.batch_size)
-        taken = [self.step(*each) for each in zip(batches, shifts, keys[:, 2], column_keys, strict=True)]
+        drawn = Batches([kept], [self.seed], self.settings.batch_size).draw(first_step, n_steps)
+        taken = [self.step(*each) for each in zip(*drawn, column_keys, strict=True)]
         distance, reconstruction = np.mean(taken, axis=0)
         return Losses(float(distance), 0.0, float(reconstruction))
 
-    def step(self, batch: Ints, shift: int, drop_key: np.uint32, column_key: np.uint32) -> tuple[float, float]:
-        """Take the rows of a batch, draw columns, go forward, go backward, descend."""
+    def step(
+        self, batch: Ints, shifts: Ints, drop_keys: random_stream.UInts, column_key: np.uint32
+    ) -> tuple[float, float]:
+        """Take the rows of a batch, draw columns, go forward, go backward, descend. batch : (1, batch_size)."""
         settings = self.settings
-        rows = self.rows[batch]
+        rows = self.rows[batch[0]]
         before = np.asarray(rows @ self.phi.weights) + self.phi.bias
-        phi, slopes = activate(before, drop_key, settings.dropout)
-        distance, _, gradient = weighted_losses(phi, self.targets[batch], shift, settings)
+        (phi,), (slopes,) = activate(before[None], drop_keys, settings.dropout)
+        distances, _, (gradient,) = weighted_losses(phi[None], self.targets[batch], shifts, settings)
         columns, wanted, cell_weights = self.chosen_cells(rows, column_key)
         decoded = phi @ self.decoder.weights[columns].T + self.decoder.bias[columns]
         reconstruction, pull = losses.reconstruction_loss(decoded, wanted, cell_weights, self.n_columns)
@@ -67,7 +69,7 @@ class PlainReconstruction:
         decoder_gradients[0][columns] = pull.T @ phi
         decoder_gradients[1][columns] = pull.sum(axis=0)
         self.descend((np.asarray(rows.T @ gradient), gradient.sum(axis=0), *decoder_gradients))
-        return distance, reconstruction
+        return float(distances[0]), reconstruction
 
     def chosen_cells(self, rows: Rows, key: np.uint32) -> tuple[Ints, Floats, Floats]:
         """Choose the columns to decode in this step; gives the rows there, and how many cells each cell stands for."""

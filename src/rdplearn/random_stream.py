@@ -33,11 +33,22 @@ def scramble(word: UInts) -> UInts:
 
 
 def step_keys(seed: int, first_step: int, n_steps: int, purpose: UInts) -> UInts:
-    """Key of every step in `first_step, ..., first_step + n_steps - 1` for a purpose, or a column for each of many."""
+    """Key of every step in `first_step, ..., first_step + n_steps - 1` for a purpose."""
+    return _keys([seed], first_step, n_steps, np.array([purpose]))[:, 0, 0]
+
+
+def all_step_keys(seeds: list[int], first_step: int, n_steps: int) -> UInts:
+    """Keys of every step and seed for rows, partner and dropout: (n_steps, n_seeds, 3)."""
+    return _keys(seeds, first_step, n_steps, np.array([ROWS, PARTNER, DROPOUT]))
+
+
+def _keys(seeds: list[int], first_step: int, n_steps: int, purposes: UInts) -> UInts:
     steps = np.arange(first_step, first_step + n_steps, dtype=np.uint32)
-    low, high = np.uint32(seed & 0xFFFFFFFF), np.array([seed >> 32], dtype=np.uint32)
-    of_steps = scramble(steps * GOLDEN + low)
-    return scramble((of_steps if np.ndim(purpose) == 0 else of_steps[:, None]) + scramble(scramble(high) + purpose))
+    low = np.array([seed & 0xFFFFFFFF for seed in seeds], dtype=np.uint32)
+    high = np.array([seed >> 32 for seed in seeds], dtype=np.uint32)
+    of_steps = scramble((steps * GOLDEN)[:, None] + low)
+    of_purposes = scramble(scramble(high)[:, None] + purposes)
+    return scramble(of_steps[:, :, None] + of_purposes)
 
 
 def words(key: UInts, n_words: int) -> UInts:
@@ -61,8 +72,3 @@ def below(uniform: UInts, bound: int | npt.NDArray[np.int64]) -> npt.NDArray[np.
 def drop_limit(dropout: float) -> int:
     """The word below which a unit is dropped."""
     return int(dropout * 2.0**32)
-
-
-def all_step_keys(seed: int, first_step: int, n_steps: int) -> UInts:
-    """Keys of every step for rows, partner and dropout: (n_steps, 3)."""
-    return step_keys(seed, first_step, n_steps, np.array([ROWS, PARTNER, DROPOUT]))

@@ -1,6 +1,7 @@
 """Boosting many members in lockstep: all train a round together, then each scores and drops rows of its own.
 
-That is what the torch engine does with the members of an ensemble: one batched computation in place of many small ones.
+That is what PyTorch and plain NumPy do with the members of an ensemble: one batched computation in place of many small
+ones. The compiled kernels gain nothing by it, and train members one by one (`boosting.py`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
 
-from rdplearn.boosting import BoostedMember, Boosting, BoostingSettings
+from rdplearn.boosting import BoostedMember, Boosting, BoostingSettings, may_rotate
 from rdplearn.callbacks import Records
 from rdplearn.progress import Watch
 from rdplearn.random_mapping import Rows
 from rdplearn.threads import one_blas_thread
-from rdplearn.training import record_of, stretch_length
+from rdplearn.training import record_of, start_stack, stretch_length
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,43 +47,57 @@ class MemberTask:
 def boost_stacked(
     tasks: Iterable[MemberTask], settings: BoostingSettings, watch: Watch, n_jobs: int | None
 ) -> Iterator[BoostedMember]:
-    """Bring up members, as many at a time as memory allows. n_jobs : threads that PyTorch may use."""
-    from rdplearn.torch_device import torch_threads  # here, because importing PyTorch takes seconds
+    """Bring up members, as many at a time as memory allows. n_jobs : threads that PyTorch or stacks may use."""
+    if settings.engine == "torch":
+        from rdplearn.torch_device import torch_threads  # here, because importing PyTorch takes seconds
 
-    for stack in stacks(tasks, settings.n_targets):
-        with one_blas_thread(), torch_threads(n_jobs):
-            members = boost_stack(stack, settings, watch)
+        for stack in stacks(tasks, settings):
+            with torch_threads(n_jobs):
+                members = boost_stack(stack, settings, watch)
+            yield from members
+        return
+    most_members = -(-watch.n_members // effective_n_jobs(n_jobs))  # every thread gets its share
+    jobs = (delayed(boost_stack)(stack, settings, watch) for stack in stacks(tasks, settings, most_members))
+    for members in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs):
         yield from members
 
 
-def stacks(tasks: Iterable[MemberTask], n_targets: int) -> Iterator[list[MemberTask]]:
+def stacks(
+    tasks: Iterable[MemberTask], settings: BoostingSettings, most_members: int | None = None
+) -> Iterator[list[MemberTask]]:
     """Cut the members into stacks that fit into memory, each of members with the same number of columns."""
-    growing: dict[int, list[MemberTask]] = {}
+    growing: dict[tuple[int, ...], list[MemberTask]] = {}
     for task in tasks:
-        stack = growing.setdefault(task.rows.shape[1], [])
-        if stack and sum(other.n_bytes(n_targets) for other in (*stack, task)) > LARGEST_STACK:
+        stack = growing.setdefault(kind_of_stack(task, settings), [])
+        n_bytes = sum(other.n_bytes(settings.n_targets) for other in (*stack, task))
+        if stack and (len(stack) == most_members or n_bytes > LARGEST_STACK):
             yield list(stack)
             stack.clear()
         stack.append(task)
     yield from growing.values()
 
 
+def kind_of_stack(task: MemberTask, settings: BoostingSettings) -> tuple[int, ...]:
+    """What members of a stack have in common: their columns. NumPy takes sparse and rotated rows one by one."""
+    is_alone = settings.engine == "numpy" and (sp.issparse(task.rows) or may_rotate(settings, task.rows))
+    return (task.rows.shape[1], task.number) if is_alone else (task.rows.shape[1],)
+
+
 def boost_stack(tasks: list[MemberTask], settings: BoostingSettings, watch: Watch) -> list[BoostedMember]:
     """Bring up the members of one stack, round by round; members that were saved join in where they stopped."""
-    members = [Boosting(task.number, task.rows, task.draws, task.kind, settings, task.seeds, watch) for task in tasks]
-    while behind := [member for member in members if member.n_rounds_done < settings.n_rounds]:
-        first_round = min(member.n_rounds_done for member in behind)
-        train_round([member for member in behind if member.n_rounds_done == first_round], settings)
+    with one_blas_thread():
+        members = [Boosting(t.number, t.rows, t.draws, t.kind, settings, t.seeds, watch) for t in tasks]
+        while behind := [member for member in members if member.n_rounds_done < settings.n_rounds]:
+            first_round = min(member.n_rounds_done for member in behind)
+            train_round([member for member in behind if member.n_rounds_done == first_round], settings)
     return [member.member for member in members]
 
 
 def train_round(members: list[Boosting], settings: BoostingSettings) -> None:
     """Train one round of all members together."""
-    from rdplearn.stacked_steps import StackedSteps
-
     training = settings.training
     problems = [member.begin_round() for member in members]
-    steps = StackedSteps(problems, training, settings.torch)
+    steps = start_stack(settings.engine, problems, training, settings.torch)
     stretch = stretch_length(problems[0].rows, settings.n_components, training, settings.record_every)
     records: list[Records] = [[] for _ in members]
     going = set(range(len(members)))

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from rdplearn import random_stream, torch_stream
+from rdplearn.batches import batches_of
 from rdplearn.problem import Problem
 from rdplearn.representation import Losses, Representation, TrainingSettings
 from rdplearn.stacked_rows import DenseStack, stack_rows
@@ -27,8 +28,6 @@ from rdplearn.torch_losses import AuxiliaryLoss, DistanceLoss, inverse_l1_norms,
 from rdplearn.torch_networks import LeakyLayers, OwnNetworks, StackedPhi, as_arrays, fill, numbered, seeded
 from rdplearn.torch_settings import TorchSettings
 
-Ints = npt.NDArray[np.int64]
-
 STEPS_DRAWN_AT_ONCE = 64
 
 
@@ -37,14 +36,14 @@ class Draw:
     """What is random in one step, for all members.
 
     places : (n_members * batch_size,), of the rows; partner : (n_members, batch_size), places within the batch
-    drop_keys : (n_members,), for dropout; column_key : for sampled reconstruction; seed : of the user's own code
+    drop_keys : (n_members,), for dropout
+    column_key : for sampled reconstruction, and for what is random in the user's own code
     """
 
     places: Tensor
     partner: Tensor
     drop_keys: Tensor
     column_key: np.uint32
-    seed: int
 
 
 class StackedSteps:
@@ -55,7 +54,7 @@ class StackedSteps:
         self.device = find_device(wanted.device)
         self.rows = stack_rows([p.rows for p in problems], self.device, dense=wanted.sees_columns)
         self.targets = DenseStack([p.targets for p in problems], self.device)
-        self.kept, self.n_kept = stacked_places(problems)
+        self.batches = batches_of(problems, settings.batch_size)
         self.phi = stack_phi(problems, self.device)
         decoders = [problem.decoder for problem in problems if problem.decoder is not None]
         self.decoder = StackedDecoder(decoders, self.rows, problems[0].n_columns, self.device) if decoders else None
@@ -83,7 +82,7 @@ class StackedSteps:
 
     def step(self, draw: Draw) -> dict[str, Tensor]:
         """Go forward, go backward, descend; returns the losses, each (n_members,)."""
-        with self._own_randomness(draw.seed):
+        with self._own_randomness(int(draw.column_key)):
             rows, eta = self.rows.take(draw.places), self.targets.take(draw.places)
             decoded = None if self.decoder is None else self.decoder.choose(rows, draw.places, draw.column_key)
             losses = self.losses(rows, eta, draw.partner, draw.drop_keys, decoded)
@@ -164,47 +163,18 @@ class StackedSteps:
         within = np.arange(batch_size)
         for start in range(first_step, first_step + n_steps, STEPS_DRAWN_AT_ONCE):
             n_now = min(STEPS_DRAWN_AT_ONCE, first_step + n_steps - start)
-            keys = np.stack([random_stream.all_step_keys(p.seed, start, n_now) for p in self.problems], axis=1)
             column_keys = random_stream.step_keys(self.problems[0].seed, start, n_now, random_stream.COLUMNS)
-            for (row_keys, partner_keys, drop_keys), column_key in zip(
-                keys.transpose(0, 2, 1), column_keys, strict=True
-            ):
-                words = random_stream.words(row_keys[:, None], batch_size)
-                chosen = random_stream.below(words, self.n_kept[:, None])
-                shifts = 1 + random_stream.below(random_stream.words(partner_keys[:, None], 1), batch_size - 1)
+            drawn = self.batches.draw(start, n_now)
+            for places, shifts, drop_keys, column_key in zip(*drawn, column_keys, strict=True):
                 yield Draw(
-                    torch.from_numpy(np.take_along_axis(self.kept, chosen, axis=1).ravel()),
-                    torch.from_numpy((within + shifts) % batch_size).to(self.device),
+                    torch.from_numpy(places.ravel()),
+                    torch.from_numpy((within + shifts[:, None]) % batch_size).to(self.device),
                     torch_stream.signed(drop_keys).to(self.device),
                     column_key,
-                    int(row_keys[0]),
                 )
 
     def _own_randomness(self, seed: int) -> AbstractContextManager[None]:
         return seeded(seed) if self.runs_own_code else nullcontext()
-
-
-class OneMember:
-    """A stack of one, with the interface that the engines for one member have."""
-
-    def __init__(self, problem: Problem, settings: TrainingSettings, wanted: TorchSettings) -> None:
-        self.stack = StackedSteps([problem], settings, wanted)
-        self.finish, self.state, self.restore = self.stack.finish, self.stack.state, self.stack.restore
-
-    def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
-        """Take `n_steps` steps; the rows `kept` are those of the problem."""
-        return self.stack.run(first_step, n_steps)[0]
-
-
-def stacked_places(problems: list[Problem]) -> tuple[Ints, Ints]:
-    """Places of the kept rows among the rows of all members, (n_members, most kept), and how many each member has."""
-    n_kept = np.array([len(problem.kept) for problem in problems])
-    kept = np.zeros((len(problems), n_kept.max()), dtype=np.int64)
-    first = 0
-    for number, problem in enumerate(problems):
-        kept[number, : n_kept[number]] = first + problem.kept
-        first += problem.rows.shape[0]
-    return kept, n_kept
 
 
 def stack_phi(problems: list[Problem], device: torch.device) -> StackedPhi:

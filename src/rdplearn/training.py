@@ -30,6 +30,16 @@ SHORTEST_STRETCH = 30  # ... and those of a short one after so many steps
 FLOPS_PER_STRETCH = 1e9  # return to Python several times a second: for progress, and so that Ctrl-C is heard
 
 
+class StackedEngine(Protocol):
+    """An engine at work on a stack of members."""
+
+    def run(self, first_step: int, n_steps: int) -> list[Losses]: ...
+    def stop(self, number: int) -> None: ...
+    def finish(self) -> None: ...
+    def state(self) -> dict[str, npt.NDArray[Any]]: ...
+    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None: ...
+
+
 class Steps(Protocol):
     """An engine at work on one member."""
 
@@ -95,16 +105,34 @@ def start(
     engine: EngineName, problem: Problem, settings: TrainingSettings, wanted: TorchSettings = NOTHING_WANTED
 ) -> Steps:
     """Set an engine to work on one member. wanted : of PyTorch."""
-    if engine == "torch":
-        from rdplearn.stacked_steps import OneMember  # here, because importing PyTorch takes seconds
-
-        return OneMember(problem, settings, wanted)
-    member = (problem.rows, problem.targets, problem.phi, settings, problem.seed)
-    if engine == "numpy":
-        return PlainSteps(*member)
+    if engine != "numba":
+        return OneMember(start_stack(engine, [problem], settings, wanted))
     from rdplearn.fused_steps import FusedSteps  # here, because importing Numba takes longer than a small job
 
-    return FusedSteps(*member)
+    return FusedSteps(problem.rows, problem.targets, problem.phi, settings, problem.seed)
+
+
+def start_stack(
+    engine: EngineName, problems: list[Problem], settings: TrainingSettings, wanted: TorchSettings
+) -> StackedEngine:
+    """Set an engine that trains members together to work on them."""
+    if engine == "numpy":
+        return PlainSteps(problems, settings)
+    from rdplearn.stacked_steps import StackedSteps  # here, because importing PyTorch takes seconds
+
+    return StackedSteps(problems, settings, wanted)
+
+
+class OneMember:
+    """A stack of one, with the interface that the engines for one member have."""
+
+    def __init__(self, stack: StackedEngine) -> None:
+        self.stack = stack
+        self.finish, self.state, self.restore = stack.finish, stack.state, stack.restore
+
+    def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
+        """Take `n_steps` steps; the rows `kept` are those of the problem."""
+        return self.stack.run(first_step, n_steps)[0]
 
 
 def flops_per_step(n_values_a_row: float, n_components: int, batch_size: int) -> float:
