@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn.callbacks import Records, wants_to_stop
-from rdplearn.combination import relative_logs
+from rdplearn.combination import middle_score, relative_logs
 from rdplearn.drawn_phi import draw_phi
 from rdplearn.even_residuals import can_even_out, divided, divided_mapping, sizes_of
 from rdplearn.fit_folder import FitFolder
@@ -149,16 +149,17 @@ class Boosting:
         trained = problem.phi if self.span is None else leave(self.span, self.start, problem.phi)
         judge = prepare_scoring(trained, self.mapping, self.rows, self.kept, settings, self.rng)
         judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, even=settings.even_residuals)
-        judge = replace(judge, typical=float(np.median(scores[self.draws])))
+        judge = replace(judge, typical=middle_score(scores[self.draws]))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
         self.sizes = [*self.sizes, sizes][-n_kept_rounds:]
         self.logs = [*self.logs, relative_logs(scores[self.draws], judge.typical)][-n_kept_rounds:]
-        self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
         self.kept_before = [*self.kept_before, self.kept][-n_kept_rounds:]
         self.kept, cut = drop_highest(self.kept, scores[self.kept], settings.filter_fraction)
         labels = {"member": self.member.number, "round": self.n_rounds_done, "n_kept": len(self.kept), "cut": cut}
         self.member.history += [{**labels, **record} for record in records]
         self.n_rounds_done += 1
+        if self.n_rounds_done == settings.n_rounds:
+            self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
         folder = settings.folder
         if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
             save_member(folder, self)

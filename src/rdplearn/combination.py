@@ -68,3 +68,15 @@ def geometric_mean(spreads: npt.ArrayLike) -> Combination:
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:
     """Logarithm of how many times the typical score a score is."""
     return np.log(scores / np.maximum(typical, SMALLEST_SCORE) + np.float32(LEAST))
+
+
+def middle_score(scores: Floats) -> float:
+    """The median, sooner than `numpy.median` has it of so few.
+
+    Examples
+    --------
+    >>> middle_score(np.array([4.0, 1.0, 2.0, 9.0], dtype=np.float32))
+    3.0
+    """
+    places = [(len(scores) - 1) // 2, len(scores) // 2]
+    return float(np.partition(scores, places)[places].mean())

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -62,15 +62,10 @@ class CurveView:
         return self._sparse(block) if sp.issparse(block) else self._dense(block)
 
     def _dense(self, block: npt.NDArray[Any]) -> Floats:
-        if self._is_straight:
-            return self._along_lines(block)
-        seen = np.empty(block.shape, dtype=np.float32)
-        for column, (knots, heights) in enumerate(self.curves()):
-            seen[:, column] = np.interp(block[:, column], knots, heights)
-        return seen
+        return self._along_lines(block) if self.is_straight else look_through([self], block)[0]
 
     @cached_property
-    def _is_straight(self) -> bool:
+    def is_straight(self) -> bool:
         """Whether each curve is one line between three knots, as the robust ones are: then none has to be searched."""
         if not np.all(np.diff(self.starts) == 3) or np.any(np.diff(self.knots.reshape(-1, 3)) == 0):
             return False
@@ -118,6 +113,24 @@ class CurveView:
         return self.heights[low] + share * (self.heights[high] - self.heights[low])
 
 
+def look_through(views: list[CurveView], block: npt.NDArray[Any]) -> list[Floats]:
+    """A block of dense rows through several views; what two have the same knots for is searched for once."""
+    seen = [np.empty(block.shape, dtype=np.float32) for _ in views]
+    for column, curves in enumerate(zip(*(view.curves() for view in views), strict=True)):
+        values = block[:, column].astype(np.float64)
+        left = [(of_view[:, column], *curve) for of_view, curve in zip(seen, curves, strict=True)]
+        while left:
+            out, knots, heights = left.pop(0)
+            twin = next((place for place, other in enumerate(left) if np.array_equal(knots, other[1])), None)
+            if twin is None:
+                out[:] = np.interp(values, knots, heights)
+                continue
+            other_out, _, other_heights = left.pop(twin)
+            both = np.interp(values, knots, heights + 1j * other_heights)
+            out[:], other_out[:] = both.real, both.imag
+    return seen
+
+
 @dataclass(frozen=True)
 class Distinct:
     """The distinct values of a column, ascending, and how many rows have each."""
@@ -129,6 +142,12 @@ class Distinct:
     def n_rows(self) -> int:
         """Rows in all."""
         return int(self.counts.sum())
+
+    @cached_property
+    def n_zeros(self) -> int:
+        """Rows that have zero."""
+        place = int(np.searchsorted(self.values, 0.0))
+        return int(self.counts[place]) if place < len(self.values) and self.values[place] == 0 else 0
 
     @cached_property
     def ends(self) -> Ints:
@@ -143,7 +162,7 @@ class Distinct:
     @cached_property
     def knots(self) -> Ints:
         """The values, by their places, between which a curve is straight."""
-        return _knots_among(self.shares)
+        return _knots_among_different(self.n_rows) if self.all_differ else _knots_among(self.shares)
 
     @property
     def has_at_most_two_values(self) -> bool:
@@ -153,9 +172,18 @@ class Distinct:
     def quantile(self, share: float) -> float:
         """The value that this share of rows lies below, as `numpy.quantile` has it."""
         place = share * (self.n_rows - 1)
-        below, above = self.values[np.searchsorted(self.ends, [np.floor(place), np.ceil(place)], side="right")]
-        weight = place - np.floor(place)
-        return float(below if below == above else (1 - weight) * below + weight * above)
+        first, weight = int(place), place - int(place)
+        below, above = (float(self._value_of_row(row)) for row in (first, min(first + 1, self.n_rows - 1)))
+        return below if weight == 0 or below == above else (1 - weight) * below + weight * above
+
+    def _value_of_row(self, row: int) -> np.float64:
+        """The value of a row when rows are in the order of their values."""
+        return self.values[row if self.all_differ else np.searchsorted(self.ends, row, side="right")]
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether no two rows have the same value."""
+        return len(self.values) == self.n_rows
 
     def middle(self) -> float:
         """The median; of two values, the number half way between them."""
@@ -250,14 +278,21 @@ def _surprise_of_few(column: Distinct) -> Curve:
 def _surprise_of_many(column: Distinct) -> Curve:
     """The span of the nearest values of each, on a logarithmic scale, centred."""
     n_rows = column.n_rows
-    ordered = np.repeat(column.values, column.counts)
+    ordered = column.values if column.all_differ else np.repeat(column.values, column.counts)
     n_near = max(1, int(np.sqrt(n_rows)))
-    first = np.clip(np.arange(n_rows) - n_near // 2, 0, n_rows - 1 - n_near)
-    spans = ordered[first + n_near] - ordered[first]
+    spans = ordered[n_near:] - ordered[:-n_near]
+    # Near both ends of the column, the nearest values are the first and the last ones.
+    spans = np.pad(spans, (n_near // 2, n_near - n_near // 2), mode="edge")
     logs = np.log(np.maximum(spans / column.scale, CLOSEST))
-    logs = np.clip(logs - logs.mean(), -GREATEST_SURPRISE, GREATEST_SURPRISE)
-    middles = column.ends - (column.counts + 1) // 2
-    return column.values[column.knots], UNIT * logs[middles[column.knots]]
+    middles = (column.ends - (column.counts + 1) // 2)[column.knots]
+    surprise = np.clip(logs[middles] - logs.mean(), -GREATEST_SURPRISE, GREATEST_SURPRISE)
+    return column.values[column.knots], UNIT * surprise
+
+
+@cache
+def _knots_among_different(n_rows: int) -> Ints:
+    """The knots of any column whose values all differ: most columns of numbers are like that, and share them."""
+    return _knots_among((np.arange(n_rows) + 0.5) / n_rows)
 
 
 def _knots_among(shares: Doubles) -> Ints:
@@ -272,8 +307,7 @@ def _knots_among(shares: Doubles) -> Ints:
 
 def _with_zero_at_zero(column: Distinct, knots: Doubles, heights: Doubles) -> Curve:
     """Move the curve of a column that is mostly zero, so that zero stays zero."""
-    n_zeros = column.counts[column.values == 0].sum()
-    if n_zeros <= column.n_rows / 2:
+    if column.n_zeros <= column.n_rows / 2:
         return knots, heights
     if 0.0 not in knots:
         place = int(np.searchsorted(knots, 0.0))

@@ -34,8 +34,8 @@ SMALLEST_NORM = 1e-12
 
 
 def leaky(values: Floats, slope: float) -> Floats:
-    """Leaky rectifier: `values` where positive, `slope * values` elsewhere."""
-    return np.maximum(values, values.dtype.type(slope) * values)
+    """Leaky rectifier: `values` where positive, `slope * values` elsewhere; overwrites `values`."""
+    return np.maximum(values, values.dtype.type(slope) * values, out=values)
 
 
 def partners(n_rows: int, shift: int) -> npt.NDArray[np.int64]:

@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn.curves import CurveView, distinct_columns, fit_curves, rank_curve, robust_curve, surprise_curve
+from rdplearn.curves import (
+    CurveView,
+    distinct_columns,
+    fit_curves,
+    look_through,
+    rank_curve,
+    robust_curve,
+    surprise_curve,
+)
 from rdplearn.matrix import Matrix
 from rdplearn.random_mapping import Rows
 from rdplearn.views import MinMaxView, UnchangedView, fit_min_max
@@ -22,6 +30,7 @@ SingleView = MinMaxView | UnchangedView | CurveView
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 VIEW_NAMES = ("minmax", "unchanged", *CURVES)
 CURVE_ROWS = 10_000  # rows that the curves are learned from
+ALL_ROWS = slice(None)
 FEW_CELLS = 2_000_000  # of a larger table, all rows at once would take too much memory
 
 
@@ -37,18 +46,28 @@ class View:
 
 
 class SeenRows:
-    """A block of rows as views show it; what several views have in common is looked at once."""
+    """A block of rows as views show it; what several views have in common is looked at once.
 
-    def __init__(self, block: Matrix) -> None:
+    views : all that may be asked for
+    """
+
+    def __init__(self, block: Matrix, views: Iterable[View]) -> None:
         self.block = block
+        singles = {id(part): part for view in views for part in view.parts}.values()
+        self._searched = [part for part in singles if isinstance(part, CurveView) and not part.is_straight]
         self._seen: dict[int, Rows] = {}
 
-    def through(self, view: View) -> Rows:
-        """All rows through a view."""
-        for part in view.parts:
-            if id(part) not in self._seen:
+    def through(self, view: View, rows: npt.NDArray[np.int64] | slice = ALL_ROWS) -> Rows:
+        """The rows through a view, all or some."""
+        return side_by_side([self._through_one(part)[rows] for part in view.parts])
+
+    def _through_one(self, part: SingleView) -> Rows:
+        if id(part) not in self._seen:
+            if sp.issparse(self.block) or not any(part is searched for searched in self._searched):
                 self._seen[id(part)] = part(self.block)
-        return side_by_side([self._seen[id(part)] for part in view.parts])
+            else:
+                self._seen |= zip(map(id, self._searched), look_through(self._searched, self.block), strict=True)
+        return self._seen[id(part)]
 
 
 def worth_sharing(matrix: Matrix, n_looked_at: int) -> bool:
@@ -58,7 +77,7 @@ def worth_sharing(matrix: Matrix, n_looked_at: int) -> bool:
 
 def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows | None) -> Rows:
     """Some rows of a table through a view. whole : all rows, where members share what is seen of them."""
-    return view(matrix[rows]) if whole is None else whole.through(view)[rows]
+    return view(matrix[rows]) if whole is None else whole.through(view, rows)
 
 
 def side_by_side(seen: list[Rows]) -> Rows:

@@ -127,7 +127,7 @@ def train_members(
 ) -> TrainedMembers:
     """Train every member on its own rows of the table; only these are ever scaled or copied."""
     is_shared = worth_sharing(matrix, sum(len(plan.rows) for plan in plans))
-    whole = SeenRows(matrix) if is_shared else None
+    whole = SeenRows(matrix, views.values()) if is_shared else None
 
     def tasks() -> Iterator[tuple[Plan, Rows]]:
         for plan in plans:

@@ -39,7 +39,7 @@ class PlainSteps:
         self.batches = batches_of(problems, settings.batch_size)
         self.parameters = np.stack([np.vstack([problem.phi.weights, problem.phi.bias]) for problem in problems])
         self.momenta = np.zeros_like(self.parameters)
-        self.rates = np.full(len(problems), settings.learning_rate)
+        self.rates = np.full(len(problems), settings.learning_rate, dtype=np.float32)
 
     def run(self, first_step: int, n_steps: int) -> list[Losses]:
         """Take `n_steps` steps; returns the mean losses of every member."""
@@ -58,10 +58,10 @@ class PlainSteps:
     def descend(self, gradient: Floats) -> None:
         """Clip each member's gradient of all parameters together, then take a step with momentum."""
         settings = self.settings
-        norms = np.sqrt(losses.sums_of_squares(gradient))
-        factors = np.minimum(1.0, settings.max_grad_norm / np.maximum(norms, np.float32(losses.SMALLEST_NORM)))
+        excess = np.maximum(np.sqrt(losses.sums_of_squares(gradient)) / np.float32(settings.max_grad_norm), 1.0)
+        of_members = gradient.reshape(len(gradient), -1)
+        of_members *= (self.rates / excess)[:, None]
         self.momenta *= np.float32(settings.momentum)
-        gradient *= (self.rates * factors).astype(np.float32)[:, None, None]
         self.momenta += gradient
         self.parameters -= self.momenta
 
@@ -130,7 +130,8 @@ def weighted_losses(phi: Floats, eta: Floats, shifts: Ints, settings: TrainingSe
     gradient = None
     if settings.novelty_weight > 0:
         novelty, gradient = losses.novelty_loss(phi, eta)
-        gradient *= np.float32(settings.novelty_weight)
+        if settings.novelty_weight != 1:
+            gradient *= np.float32(settings.novelty_weight)
     if settings.distance_weight > 0:
         distance, pulls = distance_losses(phi, eta, shifts, settings.inner_product)
         pulls *= np.float32(settings.distance_weight)

@@ -125,8 +125,7 @@ class Ensemble:
         here = slice(some.start * n_first, some.stop * n_first)
         phi = row_products(rows, self.weights[:, here])
         phi += self.bias[here]
-        np.maximum(phi, np.float32(REPRESENTATION_SLOPE) * phi, out=phi)
-        phi = phi.reshape(rows.shape[0], -1, n_first)
+        phi = leaky(phi, REPRESENTATION_SLOPE).reshape(rows.shape[0], -1, n_first)
         if not self.deeper:
             return phi
         return np.stack([self._go_deeper(phi[:, place], some.start + place) for place in range(phi.shape[1])], axis=1)
@@ -210,16 +209,19 @@ class Panel:
         return replace(self, ensembles=[self.ensembles[number]])
 
     def scorer(self, n_numbers: float, combination: Combination) -> Callable[[Rows], Floats]:
-        """Give the function that scores a block of seen rows by every member: the mean over rounds, on the scale."""
+        """Give the function that scores seen rows by every member: the mean over rounds, on the scale."""
         together = joined(self.ensembles)
-        score = together.scorer(n_numbers)
-        shape = (-1, len(self.ensembles), len(self.members))
+        score_block = together.scorer(n_numbers)
+        n_rounds, n_members = len(self.ensembles), len(self.members)
 
-        def score_block(rows: Rows) -> Floats:
-            scores = combination.to_scale(score(rows), together.typical)
-            return scores if len(self.ensembles) == 1 else scores.reshape(shape).mean(axis=1)
+        def score(rows: Rows) -> Floats:
+            of_rounds = np.empty((rows.shape[0], n_rounds * n_members), dtype=np.float32)
+            scaled = combination.to_scale(in_steady_blocks(rows, score_block, of_rounds), together.typical)
+            if n_rounds == 1:
+                return scaled
+            return np.add.reduce(scaled.reshape(-1, n_rounds, n_members), axis=1) / np.float32(n_rounds)
 
-        return score_block
+        return score
 
 
 def joined(ensembles: list[Ensemble]) -> Ensemble:
@@ -311,10 +313,9 @@ def scaled_member_scores(
     @np.errstate(over="ignore")  # farther than numbers go is infinitely anomalous
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
-        seen = SeenRows(matrix[stretch])
+        seen = SeenRows(matrix[stretch], [panel.view for panel in panels])
         for panel, score in zip(panels, scorers, strict=True):
-            of_panel = np.empty((len(scores), len(panel.members)), dtype=np.float32)
-            scores[:, panel.members] = in_steady_blocks(seen.through(panel.view), score, of_panel)
+            scores[:, panel.members] = score(seen.through(panel.view))
         return scores
 
     # Many blocks go to a thread at a time, so that handing them out costs nothing.
