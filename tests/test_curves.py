@@ -11,8 +11,16 @@ from hypothesis.extra import numpy as hnp
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from rdplearn.curves import Distinct, distinct_columns, fit_curves, rank_curve, robust_curve, surprise_curve
-from rdplearn.member_views import CURVE_ROWS, fit_views, names_in
+from rdplearn.curves import (
+    Distinct,
+    distinct_columns,
+    fit_curves,
+    look_through,
+    rank_curve,
+    robust_curve,
+    surprise_curve,
+)
+from rdplearn.member_views import CURVE_ROWS, SeenRows, fit_views, names_in
 
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -132,3 +140,27 @@ def test_curves_of_a_long_table_are_learned_from_a_sample_of_it(rng):
     (whole,) = fit_views(["rank"], table[:CURVE_ROWS], seed=0)["rank"].parts
     grid = np.linspace(-2, 2, 50)[:, None]
     np.testing.assert_allclose(part(grid), whole(grid), atol=0.1)
+
+
+def test_views_that_share_knots_show_together_what_each_shows_alone(rng):
+    table = np.column_stack(
+        [rng.normal(size=500), rng.integers(0, 3, 500), rng.integers(0, 2, 500), np.repeat(rng.normal(size=50), 10)]
+    )
+    new = np.vstack([table, rng.normal(scale=5, size=(100, 4))]).astype(np.float32)
+    views = [view_of(table, name) for name in ("rank", "surprise", "robust")]
+    for together, view in zip(look_through(views, new), views, strict=True):
+        np.testing.assert_array_equal(together, look_through([view], new)[0])
+
+
+def test_rows_are_seen_once_however_many_members_look(rng):
+    table = rng.normal(size=(300, 4))
+    views = fit_views(["robust", "rank", "rank+surprise"], table, seed=0)
+    seen = SeenRows(table, views.values())
+    for view in views.values():
+        np.testing.assert_array_equal(seen.through(view), view(table))
+        np.testing.assert_array_equal(seen.through(view, np.array([5, 2])), view(table[[5, 2]]))
+    sparse = sp.csr_array(np.where(rng.random((300, 4)) < 0.1, table, 0.0))
+    of_sparse = fit_views(["rank", "rank+surprise"], sparse, seed=0)
+    for view in of_sparse.values():
+        both = SeenRows(sparse, of_sparse.values()).through(view), view(sparse)
+        np.testing.assert_array_equal(*(rows.toarray() for rows in both))

@@ -12,7 +12,7 @@ from rdplearn import RDPDetector
 from rdplearn.outlook import MOST_NARROW, NARROW, WIDE, choose_outlook, turns
 from rdplearn.storage import load, save
 
-LEFT_OPEN = {"views": "auto", "mapping": "auto", "n_steps": None, "even_residuals": None}
+LEFT_OPEN = {"n_members": None, "views": "auto", "mapping": "auto", "n_steps": None, "even_residuals": None}
 
 
 def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
@@ -27,7 +27,7 @@ def test_a_table_is_wide_from_one_column_more_than_500():
 
 
 @pytest.mark.parametrize(
-    "given", [{"views": "rank"}, {"mapping": ["few", "leaky"]}, {"n_steps": 9, "even_residuals": True}]
+    "given", [{"views": "rank", "n_members": 3}, {"mapping": ["few", "leaky"]}, {"n_steps": 9, "even_residuals": True}]
 )
 def test_what_the_user_says_stands_and_the_rest_is_chosen(given):
     kept = {name: tuple(turns(value)) if name in ("views", "mapping") else value for name, value in given.items()}
@@ -36,7 +36,7 @@ def test_what_the_user_says_stands_and_the_rest_is_chosen(given):
         assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(chosen, **kept))
 
 
-def test_all_four_are_left_open_by_default():
+def test_all_five_are_left_open_by_default():
     parameters = RDPDetector().get_params()
     assert {name: parameters[name] for name in LEFT_OPEN} == LEFT_OPEN
 
@@ -53,7 +53,7 @@ def test_what_is_left_open_gives_the_same_scores_as_what_is_settled(n_columns):
 def test_a_wide_table_is_seen_by_dense_mappings_alone_and_its_anomaly_is_found():
     table = wide_table()
     detector = RDPDetector(random_state=0).fit(table)
-    assert sorted(len(panel.members) for panel in detector.panels_) == [1, 2, 2]
+    assert sorted(len(panel.members) for panel in detector.panels_) == [4, 8, 8]
     assert int(np.argmin(detector.score_samples(table))) == 7
 
 

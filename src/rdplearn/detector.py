@@ -77,13 +77,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     (:math:`L_{aux}^{ad}`, equation 4). What is frequent is learned well; a row on which φ and η still disagree is
     unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged.
 
-    The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: few members that see the
-    columns differently, and short training. `RDPDetector.paper` makes the detector of the paper [1]_.
+    The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: members that see the columns
+    differently, and short training. `RDPDetector.paper` makes the detector of the paper [1]_.
 
     Parameters
     ----------
-    n_members : int, default=5
-        Size of the ensemble.
+    n_members : int, default=None
+        Size of the ensemble. By default 10, and 20 for tables of more than 500 columns. More give a steadier ranking.
     n_components : int, default=64
         Numbers in φ(x), the paper's M. More give a steadier ranking for more time.
     n_targets : int, default=None
@@ -222,7 +222,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [Interval(Integral, 1, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_targets": [Interval(Integral, 1, None, closed="left"), None],
         "views": [str, list, tuple],
@@ -261,7 +261,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_members: int = 5,
+        n_members: int | None = None,
         n_components: int = 64,
         n_targets: int | None = None,
         views: str | Sequence[str] = "auto",
@@ -581,6 +581,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def _outlook(self, n_columns: int) -> Outlook:
         return choose_outlook(
             n_columns,
+            n_members=self.n_members,
             views=self.views,
             mapping=self.mapping,
             n_steps=self.n_steps,
@@ -594,7 +595,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """How each member sees the columns, and its kind of mapping: members take turns."""
         outlook = self._outlook(self.n_features_in_)
         views, mappings = outlook.views, outlook.mapping
-        return [Part(views[m % len(views)], mappings[m % len(mappings)]) for m in range(self.n_members)]
+        return [Part(views[m % len(views)], mappings[m % len(mappings)]) for m in range(outlook.n_members)]
 
     def _given_turns(self, name: str) -> list[Any]:
         """What the user wants members to take turns in; nothing if that is left open."""
@@ -622,7 +623,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def _take(self, trained: TrainedMembers) -> None:
         self.panels_, self.history_ = trained.panels, trained.history
         self.combination_ = (
-            geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(self.n_members)
+            geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(len(trained.spreads))
         )
 
     def _rows_to_judge(self, sampling: Sampling, seed: int) -> Ints:
@@ -662,7 +663,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             novelty_weight=self.novelty_weight,
             inner_product=self.inner_product,
         )
-        n_all_steps = self.n_members * self.n_rounds * outlook.n_steps
+        n_all_steps = outlook.n_members * self.n_rounds * outlook.n_steps
         return BoostingSettings(
             training=training,
             n_components=self.n_components,

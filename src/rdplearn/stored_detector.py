@@ -128,7 +128,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
         raise ModelFileError(f"{OWNER} has an impossible 'n_rounds': {stored.n_rounds}.")
     wanted: Layout = {
         "history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))),
-        "member_weights": ("F64", (detector.n_members,)),
+        "member_weights": ("F64", (sum(len(panel.members) for panel in panels),)),
     }
     for number, panel in enumerate(panels):
         of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
@@ -179,7 +179,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         "n_rounds": stored.n_rounds in (n_scoring, detector.n_rounds),
         "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
         "n_typical": stored.n_typical > 0,
-        "panels": len(members) == detector.n_members
+        "panels": detector.n_members in (None, len(members))
         and sorted(members) == list(range(len(members)))
         and all(panel.members for panel in panels),
     }

@@ -115,7 +115,8 @@ def method_of(estimator: Any, name: str) -> Method:
     if name == "transform":
         return Method(name, tuple(estimator.get_feature_names_out()), np.float32)
     if name == "member_scores":
-        return Method(name, tuple(f"member{number}" for number in range(estimator.n_members)), np.float64)
+        n_members = len(estimator.combination_.weights)
+        return Method(name, tuple(f"member{number}" for number in range(n_members)), np.float64)
     of_groups = np.int32 if hasattr(estimator, "n_clusters") else np.int64
     return Method(name, None, of_groups if name == "predict" else np.float64)
 
