@@ -102,7 +102,7 @@ DISTANCES = (
 )
 
 CURVES = (
-    *_sweep("members", "n_members", (1, 2)),
+    *_sweep("members", "n_members", (1, 2, 5)),
     *_sweep("steps", "n_steps", (30, 120, 240)),
     *_sweep("learning rate", "learning_rate", (1.0, 4.0)),
     *_sweep("components", "n_components", (32, 128)),
@@ -112,7 +112,7 @@ CURVES = (
     *_sweep("rows a member draws", "max_samples", (256, 2_048)),
     *_sweep("rows in a step", "batch_size", (24, 96)),
     *_sweep("shrinkage", "shrinkage", (0.0, 0.2)),
-    *_sweep("members", "n_members", (10, 20), n_seeds=2),
+    *_sweep("members", "n_members", (20, 40), n_seeds=2),
 )
 
 PAPER = (Entrant("paper, 3 members, 1,500 steps", DEFAULT, _PAPER_IN_SHORT, 1),)

@@ -73,8 +73,9 @@ def _default_in_words() -> str:
         f"of {p['batch_size']} rows at "
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
         f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} numbers whose residuals "
-        f"are brought to the same size. Tables of more than {MOST_NARROW} columns get members of "
-        f"their own ({_members(wide)}), residuals as they are, and {wide['n_steps']} steps a round. "
+        f"are brought to the same size. Members take turns in what they see. Tables of more than {MOST_NARROW} columns "
+        f"get {wide['n_members']} members ({_members(wide)}), residuals as they are, and {wide['n_steps']} steps a "
+        "round. "
         "`RDPDetector.paper()` is the paper's protocol."
     )
 

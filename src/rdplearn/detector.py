@@ -117,7 +117,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         the paper, is the fastest; two or three give a steadier ranking.
     n_steps : int, default=None
         Steps of gradient descent in each round. By default 60, and 240 for tables of more than 500 columns.
-    batch_size : int, default=48
+    batch_size : int, default=40
         Rows in each step.
     learning_rate : float, default=None
         By default ``1.875 * n_components / n_steps``, so that more steps are smaller ones, and each number of φ learns
@@ -274,7 +274,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         filter_fraction: float = 0.1,
         score_rounds: int = 3,
         n_steps: int | None = None,
-        batch_size: int = 48,
+        batch_size: int = 40,
         learning_rate: float | None = None,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
