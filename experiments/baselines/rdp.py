@@ -88,12 +88,18 @@ class RDPDefault:
         return -self.detector_.score_samples(rows)
 
     def trust(self, rows: Rows) -> dict[str, float | None]:
-        """What the detector says of its own ranking, without labels."""
-        assessment = self.detector_.assess(rows)
-        stability = assessment.stability
+        """What the detector says of its own ranking, without labels: of `assess` the figures, not the alarms."""
+        from rdplearn.trust import ranking_stability, view_agreement
+
+        combination, seen = self.detector_.combination_, self.detector_.for_width(rows.shape[1]).views
+        scores = -self.detector_.member_scores(rows)
+        if scores.shape[1] == 1:
+            return {"stability": None, "view_agreement": None}
+        scaled = np.log(scores) if combination.geometric else scores
+        agreement = view_agreement(scaled, [seen[member % len(seen)] for member in range(scores.shape[1])])
         return {
-            "stability": None if stability is None else round(stability.figure, 4),
-            "view_agreement": None if assessment.view_agreement is None else round(assessment.view_agreement, 4),
+            "stability": round(ranking_stability(scaled, combination).figure, 4),
+            "view_agreement": None if agreement is None else round(agreement, 4),
         }
 
 
