@@ -53,8 +53,10 @@ def in_steady_blocks(rows: Rows, function: Callable[[Rows], Floats], results: Fl
     n_filled = -(-n_rows // TILE) * TILE
     # The margins repeat rows of the table, since a mapping that a user brought along may not take just any numbers.
     places = np.clip(np.arange(-MARGIN, n_filled + MARGIN), 0, n_rows - 1)
-    padded = rows[places] if sp.issparse(rows) else np.take(rows, places, axis=0)
-    for block in row_blocks(n_filled, BLOCK):
+    is_sparse = sp.issparse(rows)
+    padded = rows[places] if is_sparse else np.take(rows, places, axis=0)
+    # SciPy adds up row by row, but turns the weights around for every product: the fewer, the better.
+    for block in row_blocks(n_filled, n_filled if is_sparse else BLOCK):
         here = results[block]  # without the rows that only fill up the last block
         here[:] = function(padded[block.start : block.stop + 2 * MARGIN])[MARGIN : MARGIN + len(here)]
     return results
