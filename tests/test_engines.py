@@ -239,6 +239,8 @@ def test_small_jobs_need_no_compiler():
     assert choose_engine("auto", 4 * 4 * 60, filling_of(rows), 50, 192) == "numpy"
     assert choose_engine("auto", 30 * 8 * 6000, filling_of(rows), 50, 192) == "numba"
     assert choose_engine("numba", 1, filling_of(rows), 50, 192) == "numba"
+    assert choose_engine("auto", 100 * 4 * 60, filling_of(rows), 64, 40, distances=False) == "numpy"
+    assert choose_engine("auto", 100 * 4 * 60, filling_of(rows), 64, 40, distances=True) == "numba"
     wide = sp.csr_array((1000, 100_000), dtype=np.float32)
     assert choose_engine("auto", 4 * 4 * 60, filling_of(wide), 50, 192) == "numba"
 

@@ -676,7 +676,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             bandwidth=self.bandwidth,
             score_rounds=self.score_rounds,
             n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
-            engine=choose_engine(engine, n_all_steps, filling, self.n_components, self.batch_size),
+            engine=choose_engine(
+                engine, n_all_steps, filling, self.n_components, self.batch_size, distances=self.distance_weight > 0
+            ),
             torch=wanted,
             callbacks=tuple(self.callbacks or ()),
             record_every=self.record_every,
