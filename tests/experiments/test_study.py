@@ -159,7 +159,7 @@ def test_the_page_says_who_is_ahead_and_by_how_much(three_groups_of_sets, tmp_pa
         assert f"## {heading}" in text
     spread = text.split("## Spread over seeds")[1].split("##")[0]
     assert [line.split("|")[1].strip() for line in spread.splitlines() if "x |" in line] == [
-        FOREST, DEFAULT, "n_members=10", "n_members=20",
+        FOREST, DEFAULT, "n_members=20", "n_members=40",
     ]  # fmt: skip
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     monkeypatch.setattr(plan, "FOLDER", tmp_path / "study")
