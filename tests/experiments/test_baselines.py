@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from experiments.baselines.coherence_pursuit import COP, coherence
 from experiments.baselines.ensemble import Ensemble, sample_rows
@@ -57,6 +58,23 @@ def test_mcd_takes_tables_most_of_whose_rows_are_the_same():
     rows[:40] = np.random.default_rng(0).normal(size=(40, 3))
     scores = made("MCD").fit(rows).score(rows)
     assert scores[:40].mean() > scores[40:].max()
+
+
+def test_pca_turns_to_double_precision_where_single_does_not_converge(planted, monkeypatch):
+    pytest.importorskip("pyod", reason="PCA needs pyod")
+    rows, _ = planted
+    expected = made("PCA").fit(rows).score(rows)
+    svd, tried = scipy.linalg.svd, []
+
+    def svd_of_doubles(table, **options):
+        tried.append(table.dtype)
+        if table.dtype != np.float64:
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return svd(table, **options)
+
+    monkeypatch.setattr(scipy.linalg, "svd", svd_of_doubles)
+    np.testing.assert_allclose(made("PCA").fit(rows).score(rows), expected, rtol=1e-2)
+    assert tried == [np.float32, np.float64]
 
 
 def test_cblof_takes_more_clusters_where_eight_are_all_alike():
