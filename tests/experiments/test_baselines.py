@@ -126,6 +126,24 @@ def test_energy_is_that_of_a_gaussian():
     np.testing.assert_allclose(energy(codes, mixture), expected, rtol=1e-4)
 
 
+def test_dagmm_sees_the_code_and_how_far_and_in_which_direction_the_reconstruction_is(planted):
+    torch = pytest.importorskip("torch", reason="DAGMM needs torch")
+    rows, _ = planted
+    (member,) = made("DAGMM", n_members=1, n_components=4, n_steps=5).fit(rows).members_
+    table = torch.from_numpy(np.vstack([rows[:50], np.zeros(rows.shape[1])]).astype(np.float32))
+    with torch.no_grad():
+        seen, errors = member._codes(table)
+        code = member.encoder_(table)
+        again = member.decoder_(code)
+    assert seen.shape == (51, 6)
+    np.testing.assert_array_equal(seen[:, :4], code)
+    np.testing.assert_allclose(seen[:50, 4], (table - again).norm(dim=1)[:50] / table.norm(dim=1)[:50], rtol=1e-4)
+    expected = torch.nn.functional.cosine_similarity(table, again)
+    np.testing.assert_allclose(seen[:, 5], expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(errors, (table - again).square().mean(dim=1), rtol=1e-4)
+    assert np.isfinite(member.score(table.numpy())).all()
+
+
 def test_lesinn_is_the_mean_distance_to_nearest_of_samples():
     rows = np.array([[0.0], [1.0], [10.0]])
     scores = lesinn_scores(rows, rows, n_samples=4, sample_size=3)  # every sample holds every row
