@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments import datasets, methods, results
 from experiments.tables.layout import Table
@@ -152,11 +152,31 @@ def _stretches(waiting: list[Run], together: bool) -> list[list[Run]]:
     return [list(group) for _, group in itertools.groupby(waiting, key=lambda run: (run.method, run.seed))]
 
 
+class _Moment(NamedTuple):
+    """When something began: by the clock, and by how many processes the kernel had killed for want of memory."""
+
+    clock: float
+    memory_kills: int
+
+
+def _now() -> _Moment:
+    return _Moment(time.monotonic(), _memory_kills())
+
+
+def _memory_kills() -> int:
+    """Count what the kernel has killed for want of memory since it started; 0 where it does not say."""
+    try:
+        counters = Path("/proc/vmstat").read_text().split()
+        return int(counters[counters.index("oom_kill") + 1])
+    except (OSError, ValueError):
+        return 0
+
+
 def _in_processes(stretches: list[list[Run]], n_jobs: int) -> Iterable[tuple[Run, dict[str, Any] | None, str]]:
     """Give (run, record or None, what went wrong) as runs end; at most `n_jobs` processes at a time."""
     context = _context()
     queue = [list(stretch) for stretch in reversed(stretches)]
-    active: dict[Connection, tuple[list[Run], Any, float]] = {}
+    active: dict[Connection, tuple[list[Run], Any, _Moment]] = {}
     try:
         while queue or active:
             while queue and len(active) < n_jobs:
@@ -165,13 +185,13 @@ def _in_processes(stretches: list[list[Run]], n_jobs: int) -> Iterable[tuple[Run
                 process = context.Process(target=_evaluate_in_process, args=(stretch, theirs), daemon=True)
                 process.start()
                 theirs.close()
-                active[ours] = (stretch, process, time.monotonic())
+                active[ours] = (stretch, process, _now())
             for connection in wait(list(active)):
                 stretch, process, start = active.pop(connection)
                 run, *rest = stretch
-                record, problem, alive = _collect(run, connection, process, time.monotonic() - start)
+                record, problem, alive = _collect(run, connection, process, start)
                 if rest and alive:
-                    active[connection] = (rest, process, time.monotonic())
+                    active[connection] = (rest, process, _now())
                 elif rest:
                     queue.append(rest)
                 elif alive:
@@ -183,15 +203,19 @@ def _in_processes(stretches: list[list[Run]], n_jobs: int) -> Iterable[tuple[Run
             process.kill()
 
 
-def _collect(run: Run, connection: Connection, process: Any, seconds: float) -> tuple[dict[str, Any] | None, str, bool]:
+def _collect(run: Run, connection: Connection, process: Any, start: _Moment) -> tuple[dict[str, Any] | None, str, bool]:
     """Give the record or None, what went wrong, and whether the process lives on."""
+    seconds = time.monotonic() - start.clock
     try:
         kind, content = connection.recv()
     except EOFError:  # it was stopped before it could answer
         process.join()
         connection.close()
-        late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL) and run.time_limit is not None
-        reason = "out of time" if late else f"died with exit code {process.exitcode}"
+        if process.exitcode == -signal.SIGKILL and _memory_kills() == start.memory_kills:
+            return None, "killed by somebody, neither at its time limit nor for want of memory", False
+        # the limit on processor time has a signal of its own: SIGKILL is never ours
+        reasons = {-signal.SIGXCPU: "out of time", -signal.SIGKILL: "out of memory"}
+        reason = reasons.get(process.exitcode, f"died with exit code {process.exitcode}")
         return _unfinished(run, reason, seconds), "", False
     if kind == "record":
         return content, "", True

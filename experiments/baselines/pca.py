@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from experiments.baselines.pyod_detector import PyODDetector
 
 
@@ -14,3 +16,9 @@ class PCA(PyODDetector):
     class_name = "PCA"
     options: ClassVar[dict[str, Any]] = {"n_components": 0.999, "svd_solver": "full"}
     takes_seed = True
+
+    def _fit_table(self, table: np.ndarray) -> None:
+        try:
+            super()._fit_table(table)
+        except np.linalg.LinAlgError:  # on R8 the decomposition does not converge in single precision
+            super()._fit_table(table.astype(np.float64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from experiments.baselines.coherence_pursuit import COP, coherence
 from experiments.baselines.ensemble import Ensemble, sample_rows
@@ -59,6 +60,23 @@ def test_mcd_takes_tables_most_of_whose_rows_are_the_same():
     assert scores[:40].mean() > scores[40:].max()
 
 
+def test_pca_turns_to_double_precision_where_single_does_not_converge(planted, monkeypatch):
+    pytest.importorskip("pyod", reason="PCA needs pyod")
+    rows, _ = planted
+    expected = made("PCA").fit(rows).score(rows)
+    svd, tried = scipy.linalg.svd, []
+
+    def svd_of_doubles(table, **options):
+        tried.append(table.dtype)
+        if table.dtype != np.float64:
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return svd(table, **options)
+
+    monkeypatch.setattr(scipy.linalg, "svd", svd_of_doubles)
+    np.testing.assert_allclose(made("PCA").fit(rows).score(rows), expected, rtol=1e-2)
+    assert tried == [np.float32, np.float64]
+
+
 def test_cblof_takes_more_clusters_where_eight_are_all_alike():
     pytest.importorskip("pyod", reason="CBLOF needs pyod")
     centres = 100.0 * np.eye(8)
@@ -106,6 +124,24 @@ def test_energy_is_that_of_a_gaussian():
     mixture = mixture_of(codes, torch.ones(50, 1))
     expected = -multivariate_normal(mixture.means[0], mixture.covariances[0]).logpdf(codes)
     np.testing.assert_allclose(energy(codes, mixture), expected, rtol=1e-4)
+
+
+def test_dagmm_sees_the_code_and_how_far_and_in_which_direction_the_reconstruction_is(planted):
+    torch = pytest.importorskip("torch", reason="DAGMM needs torch")
+    rows, _ = planted
+    (member,) = made("DAGMM", n_members=1, n_components=4, n_steps=5).fit(rows).members_
+    table = torch.from_numpy(np.vstack([rows[:50], np.zeros(rows.shape[1])]).astype(np.float32))
+    with torch.no_grad():
+        seen, errors = member._codes(table)
+        code = member.encoder_(table)
+        again = member.decoder_(code)
+    assert seen.shape == (51, 6)
+    np.testing.assert_array_equal(seen[:, :4], code)
+    np.testing.assert_allclose(seen[:50, 4], (table - again).norm(dim=1)[:50] / table.norm(dim=1)[:50], rtol=1e-4)
+    expected = torch.nn.functional.cosine_similarity(table, again)
+    np.testing.assert_allclose(seen[:, 5], expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(errors, (table - again).square().mean(dim=1), rtol=1e-4)
+    assert np.isfinite(member.score(table.numpy())).all()
 
 
 def test_lesinn_is_the_mean_distance_to_nearest_of_samples():

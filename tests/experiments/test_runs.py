@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import signal
 import subprocess
 from dataclasses import replace
 
@@ -80,6 +81,37 @@ def test_a_run_out_of_time_says_so_and_is_repeated_only_with_more_time(tmp_path)
     assert not runs._settled(record, replace(run, time_limit=5.0))
 
 
+@pytest.mark.parametrize(
+    ("exit_signal", "memory_kills", "status"),
+    [
+        (signal.SIGXCPU, 0, "out of time"),
+        (signal.SIGKILL, 1, "out of memory"),
+        (signal.SIGSEGV, 0, f"died with exit code {-signal.SIGSEGV}"),
+    ],
+)
+def test_a_line_says_what_stopped_its_run(monkeypatch, exit_signal, memory_kills, status):
+    record, _, alive = stopped(monkeypatch, exit_signal, memory_kills)
+    assert (record["status"], alive) == (status, False)
+
+
+def test_a_run_that_somebody_killed_leaves_no_line(monkeypatch):
+    record, problem, alive = stopped(monkeypatch, signal.SIGKILL, 0)
+    assert (record, alive) == (None, False)
+    assert problem.startswith("killed by somebody")
+
+
+def stopped(monkeypatch, exit_signal, memory_kills):
+    """What the runner makes of a process that ends by a signal, while the kernel kills so many for want of memory."""
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("spawn").Process(target=signal.raise_signal, args=(exit_signal,))
+    process.start()
+    theirs.close()
+    start = runs._now()
+    monkeypatch.setattr(runs, "_memory_kills", lambda: start.memory_kills + memory_kills)
+    run = runs.Run("detection", "iForest", {}, "sklearn/digits_0", 0, 2.0)
+    return runs._collect(run, ours, process, start)
+
+
 def test_a_table_too_large_for_a_method_is_refused_and_says_so_in_its_cell(monkeypatch):
     wide = sp.random_array((2_000, 100_000), density=1e-5, rng=np.random.default_rng(0), dtype=np.float32).tocsr()
     loaded = datasets.LoadedData("wide", wide, np.arange(2_000) % 2, "0")
@@ -109,7 +141,7 @@ def answered(run):
     """The line that the runner makes of a run, worked on in this process."""
     ours, theirs = multiprocessing.Pipe(duplex=False)
     theirs.send(runs._answer(run))
-    record, problem, alive = runs._collect(run, ours, None, 1.0)
+    record, problem, alive = runs._collect(run, ours, None, runs._now())
     assert (problem, alive) == ("", True)
     return record
 
