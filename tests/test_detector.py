@@ -286,7 +286,7 @@ def test_one_column_is_enough():
         ),
         (
             {"n_members": 0},
-            r"The 'n_members' parameter of RDPDetector must be an int in the range \[1, inf\). Got 0 instead",
+            r"The 'n_members' parameter of RDPDetector must be an int in the range \[1, inf\) or None. Got 0 instead",
         ),
         ({"dropout": 1.0}, r"The 'dropout' parameter of RDPDetector .* Got 1.0 instead"),
         ({"momentum": 1.0}, r"The 'momentum' parameter of RDPDetector .* Got 1.0 instead"),

@@ -159,6 +159,8 @@ def _wide(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[s
 
 def _cost_by_width(found: Table) -> str:
     is_wide = np.array([datasets.n_columns(name) > MOST_NARROW for name in found.sets])
+    if is_wide.all() or not is_wide.any():
+        return ""
     ours, forest = (found.cpu_seconds[found.place(label)] for label in (DEFAULT, FOREST))
     wide, narrow = (np.nansum(ours[here]) / np.nansum(forest[here]) for here in (is_wide, ~is_wide))
     return (

@@ -31,7 +31,7 @@ CHECKED_BLOCKS = (8, 24, 72, 152, BLOCK)
 LARGEST_CHECKED = 2048  # columns and outputs: beyond these, BLAS repeats itself
 
 
-def in_steady_blocks(rows: Rows, function: Callable[[Rows], Floats], results: Floats) -> Floats:
+def in_steady_blocks(rows: Rows, function: Callable[[Rows], Floats], results: Floats, n_at_once: int = BLOCK) -> Floats:
     """Apply a function, whose products are `row_products`, to all rows, and give each row the same bits anywhere.
 
     Parameters
@@ -39,6 +39,7 @@ def in_steady_blocks(rows: Rows, function: Callable[[Rows], Floats], results: Fl
     rows : (n_rows, n_columns), dense or CSR; at least one
     function : takes a block of rows to one result for each; must treat rows alike
     results : (n_rows, ...), where the results go; returned
+    n_at_once : rows in a block; more only where nothing but sparse rows is multiplied, which SciPy does row by row
 
     Examples
     --------
@@ -53,10 +54,8 @@ def in_steady_blocks(rows: Rows, function: Callable[[Rows], Floats], results: Fl
     n_filled = -(-n_rows // TILE) * TILE
     # The margins repeat rows of the table, since a mapping that a user brought along may not take just any numbers.
     places = np.clip(np.arange(-MARGIN, n_filled + MARGIN), 0, n_rows - 1)
-    is_sparse = sp.issparse(rows)
-    padded = rows[places] if is_sparse else np.take(rows, places, axis=0)
-    # SciPy adds up row by row, but turns the weights around for every product: the fewer, the better.
-    for block in row_blocks(n_filled, n_filled if is_sparse else BLOCK):
+    padded = rows[places] if sp.issparse(rows) else np.take(rows, places, axis=0)
+    for block in row_blocks(n_filled, n_at_once):
         here = results[block]  # without the rows that only fill up the last block
         here[:] = function(padded[block.start : block.stop + 2 * MARGIN])[MARGIN : MARGIN + len(here)]
     return results

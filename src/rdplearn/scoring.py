@@ -22,6 +22,7 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 
 from rdplearn.combination import Combination
@@ -43,6 +44,7 @@ N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
 NUMBERS_WORTH_COMPILING = 2e8
 SLOPES = {"leaky": MAPPING_SLOPE, "linear": 1.0}
 NUMBERS_AT_ONCE = 1500  # of φ: enough to keep BLAS busy, and for a block of rows still in the cache
+STRETCH = 8 * BLOCK  # rows go to a thread so many at a time, so that handing them out costs nothing
 _rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
 
 
@@ -116,6 +118,12 @@ class Ensemble:
             self.mappings.centre[here] = member.mapping.centre
         else:
             self.mappings[number] = member.mapping
+
+    @property
+    def multiplies_rows_alone(self) -> bool:
+        """Whether nothing is multiplied but the rows themselves, with the weights of φ and η."""
+        is_flat = not self.deeper and self.networks is None
+        return is_flat and self.references is None and isinstance(self.mappings, Projection)
 
     def represent(self, rows: Rows, some: slice) -> Floats:
         """φ of some members: (n_rows, n_some, n_components)."""
@@ -216,7 +224,10 @@ class Panel:
 
         def score(rows: Rows) -> Floats:
             of_rounds = np.empty((rows.shape[0], n_rounds * n_members), dtype=np.float32)
-            scaled = combination.to_scale(in_steady_blocks(rows, score_block, of_rounds), together.typical)
+            # For every product with sparse rows SciPy turns the weights around: the fewer blocks, the better.
+            n_at_once = STRETCH if sp.issparse(rows) and together.multiplies_rows_alone else BLOCK
+            in_steady_blocks(rows, score_block, of_rounds, n_at_once)
+            scaled = combination.to_scale(of_rounds, together.typical)
             if n_rounds == 1:
                 return scaled
             return np.add.reduce(scaled.reshape(-1, n_rounds, n_members), axis=1) / np.float32(n_rounds)
@@ -318,8 +329,7 @@ def scaled_member_scores(
             scores[:, panel.members] = score(seen.through(panel.view))
         return scores
 
-    # Many blocks go to a thread at a time, so that handing them out costs nothing.
-    stretches = row_blocks(matrix.shape[0], 8 * BLOCK)
+    stretches = row_blocks(matrix.shape[0], STRETCH)
     with one_blas_thread():
         parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(score_stretch)(s) for s in stretches)
     return np.concatenate(parts)

@@ -189,6 +189,17 @@ def test_the_page_shows_what_members_of_their_own_give_wide_tables(three_groups_
     assert "Bank" not in wide
 
 
+def test_the_page_says_what_wide_tables_cost_beside_the_others(monkeypatch):
+    monkeypatch.setattr(plan, "development_sets", lambda: ["bank", "lung"])
+    entrants = [PEERS[0], CANDIDATES[0]]
+    records = _records_of_all(entrants)
+    for record in records:
+        if record["data"] == "lung" and record["method"] == CANDIDATES[0].method:
+            record["work_cpu_seconds"] = 6.0
+    said = page._cost_by_width(values.table(entrants, records))
+    assert "these 1 tables take 12 times IsolationForest's processor time, the other 1 together 1.00 times" in said
+
+
 def test_an_unknown_group_is_refused_with_the_known_ones():
     answer = CliRunner().invoke(app, ["study", "run", "friends"])
     assert answer.exit_code == 2
