@@ -59,7 +59,7 @@ class PlainSteps:
         """Clip each member's gradient of all parameters together, then take a step with momentum."""
         settings = self.settings
         excess = np.maximum(np.sqrt(losses.sums_of_squares(gradient)) / np.float32(settings.max_grad_norm), 1.0)
-        of_members = gradient.reshape(len(gradient), -1)
+        of_members = gradient.reshape(len(gradient), -1)  # a view, for products are contiguous: long rows are quicker
         of_members *= (self.rates / excess)[:, None]
         self.momenta *= np.float32(settings.momentum)
         self.momenta += gradient
