@@ -182,16 +182,17 @@ def load(name: str, opener: Opener | None = None) -> LoadedData:
 
 
 @functools.cache
-def n_columns(name: str) -> int:
-    """Count the columns of a set: the paper's from its tables, without loading it.
+@functools.cache
+def shape(name: str) -> tuple[int, int]:
+    """Count the rows and columns of a set: the paper's from its tables, without loading it.
 
     Examples
     --------
-    >>> n_columns("secom")
-    590
+    >>> shape("secom")
+    (1567, 590)
     """
     known = {**DETECTION, **CLUSTERING}
-    return known[name].n_columns if name in known else load(name).rows.shape[1]
+    return (known[name].n_rows, known[name].n_columns) if name in known else load(name).rows.shape
 
 
 def is_here(name: str) -> bool:

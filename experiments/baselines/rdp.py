@@ -91,7 +91,7 @@ class RDPDefault:
         """What the detector says of its own ranking, without labels: of `assess` the figures, not the alarms."""
         from rdplearn.trust import ranking_stability, view_agreement
 
-        combination, seen = self.detector_.combination_, self.detector_.for_width(rows.shape[1]).views
+        combination, seen = self.detector_.combination_, self.detector_.for_shape(*rows.shape).views
         scores = -self.detector_.member_scores(rows)
         if scores.shape[1] == 1:
             return {"stability": None, "view_agreement": None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rdplearn.outlook import NARROW
+from rdplearn.outlook import NARROW, TALL
 
 DEFAULT = "RDP default"
 FOREST = "IsolationForest"
@@ -76,6 +76,7 @@ CANDIDATES = (
         only_leaky={"mapping": "leaky"},
         two_of_five_with_few={"mapping": ["few", "few", "leaky", "leaky", "leaky"]},
     ),
+    *_variants("shape", members_of_tall_tables=as_lines_have_them(asdict(TALL))),
     *_variants("residuals", uneven_residuals={"even_residuals": False}),
     *_variants("combination", mean_of_scores={"combination": "mean"}),
     *_variants(
@@ -132,7 +133,7 @@ AS_IF_NARROW = (
 
 @dataclass(frozen=True)
 class Group:
-    """Entrants that run together; `whole` on the paper's sets with all their rows, otherwise on all sets in short."""
+    """Entrants that run together; `whole` on large sets with all their rows, otherwise on all sets in short."""
 
     entrants: tuple[Entrant, ...]
     whole: bool = False

@@ -10,6 +10,7 @@ from experiments import datasets, methods, runs
 from experiments.results import RESULTS
 from experiments.study.entrants import DEFAULT, Entrant, Group, as_lines_have_them
 from rdplearn import RDPDetector
+from rdplearn.outlook import TALL, fitting
 
 FOLDER = RESULTS / "study"
 SHORT, SHORT_AND_SCALED = {"max_rows": 5_000}, {"max_rows": 5_000, "scaling": "standard"}
@@ -28,6 +29,11 @@ def paper_sets() -> list[str]:
     return [name for name in datasets.names("detection") if name not in NOT_TO_BE_HAD]
 
 
+def whole_sets() -> list[str]:
+    """What runs with all its rows: the paper's sets, and the classical ones that are tall."""
+    return [*paper_sets(), *(name for name in datasets.names("adbench") if fitting(*datasets.shape(name)) is TALL)]
+
+
 def group_of(data: str) -> str:
     """Name the group of a set: "paper", "adbench" or "oddbench"."""
     return data.split("/")[0] if "/" in data else "paper"
@@ -37,35 +43,36 @@ def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> ru
     """Give the run of an entrant on a set. A line names all parameters of RDP, so that it outlives the default."""
     options = entrant.options
     if entrant.method == DEFAULT:
-        options = parameters_of(options, datasets.n_columns(data))
+        n_rows, n_columns = datasets.shape(data)
+        options = parameters_of(options, n_rows if whole else min(n_rows, SHORT["max_rows"]), n_columns)
     config = methods.config_for(entrant.method, data, options)
     if not whole:
         config["evaluation"] = SHORT if entrant.method == DEFAULT else SHORT_AND_SCALED
     return runs.Run("detection", entrant.method, config, data, seed, None if whole else TIME_LIMIT)
 
 
-def parameters_of(options: dict[str, Any], n_columns: int) -> dict[str, Any]:
-    """Give the default's parameters with some changed, settled for a table of so many columns.
+def parameters_of(options: dict[str, Any], n_rows: int, n_columns: int) -> dict[str, Any]:
+    """Give the default's parameters with some changed, settled for a table of this shape.
 
     Left out is what does not bear on the ranking of rows.
 
     Examples
     --------
-    >>> parameters_of({"n_steps": 120}, n_columns=5)["learning_rate"]
+    >>> parameters_of({"n_steps": 120}, n_rows=100, n_columns=5)["learning_rate"]
     1.0
     """
-    return dict(_settled(json.dumps(options, sort_keys=True), n_columns))
+    return dict(_settled(json.dumps(options, sort_keys=True), n_rows, n_columns))
 
 
 @functools.cache
-def _settled(options: str, n_columns: int) -> dict[str, Any]:
-    parameters = RDPDetector(**json.loads(options)).for_width(n_columns).get_params()
+def _settled(options: str, n_rows: int, n_columns: int) -> dict[str, Any]:
+    parameters = RDPDetector(**json.loads(options)).for_shape(n_rows, n_columns).get_params()
     return as_lines_have_them({name: value for name, value in parameters.items() if name not in _NO_MATTER})
 
 
 def plan(group: Group, data: list[str] | None = None, n_seeds: int | None = None) -> list[runs.Run]:
     """List the runs of a group, first seeds first, so that all entrants fill evenly."""
-    names = data or (paper_sets() if group.whole else development_sets())
+    names = data or (whole_sets() if group.whole else development_sets())
     most = max(entrant.n_seeds for entrant in group.entrants)
     return [
         run_of(entrant, name, seed, whole=group.whole)

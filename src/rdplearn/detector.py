@@ -64,7 +64,6 @@ PAPER: dict[str, Any] = {
     "bootstrap": True,
     "combination": "mean",
 }
-LEARNING = 1.875  # how far all steps of a round together may move each number of φ: learning rate x steps / numbers
 SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
@@ -83,7 +82,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     n_members : int, default=None
-        Size of the ensemble. By default 10, and 20 for tables of more than 500 columns. More give a steadier ranking.
+        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking.
     n_components : int, default=64
         Numbers in φ(x), the paper's M. More give a steadier ranking for more time.
     n_targets : int, default=None
@@ -97,7 +96,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             these, default="auto"
         The random mapping η; see `rdplearn.random_mapping`. A scikit-learn transformer is cloned, seeded and fitted on
         each member's rows; a callable takes rows to targets and must always give the same answer. With a list, members
-        take turns; "auto" is a mix, or "leaky" for tables of more than 500 columns.
+        take turns; "auto" is a mix, or "leaky" for tall and wide tables.
     bandwidth : float, default=None
         Of ``mapping="fourier"``, on the scaled columns. By default the median distance between rows.
     distance_weight : float, default=0.0
@@ -112,16 +111,17 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Rounds of boosting; 1 is no boosting.
     filter_fraction : float in [0, 0.5), default=0.1
         Share of the kept rows dropped after each round.
-    score_rounds : int, default=3
-        A row's score is the mean over the members of this many last rounds, or of all if there are fewer. One, as in
-        the paper, is the fastest; two or three give a steadier ranking.
+    score_rounds : int, default=None
+        A row's score is the mean over the members of this many last rounds, or of all if there are fewer. By default 3,
+        and 4 for tall and wide tables. One, as in the paper, is the fastest; more give a steadier ranking.
     n_steps : int, default=None
-        Steps of gradient descent in each round. By default 60, and 240 for tables of more than 500 columns.
-    batch_size : int, default=40
-        Rows in each step.
+        Steps of gradient descent in each round. By default 60, and 240 for tables of more than 10,000 rows and 7
+        columns, or of more than 500 columns: see `rdplearn.outlook` for this and for all that follows from the shape.
+    batch_size : int, default=None
+        Rows in each step. By default 40, and 20 where there are more than 10,000 rows.
     learning_rate : float, default=None
-        By default ``1.875 * n_components / n_steps``, so that more steps are smaller ones, and each number of φ learns
-        as fast however many there are: 2 for 64 numbers and 60 steps.
+        By default 2 for 60 steps, 1 for the 240 of tall and wide tables; less in proportion for more steps than that,
+        and more for more than 64 numbers in φ, so that each learns as fast however many there are.
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
@@ -135,11 +135,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         it started as, and a large start adds noise to the score. A `network` of your own starts as you make it.
     even_residuals : bool, default=None
         Divide the residual of each number of φ by its size on the rows kept, so that none makes the score by itself;
-        not in the paper. By default True, and False for tables of more than 500 columns. Where φ or η is a function of
-        your own, or a member sees no more rows than columns, residuals are taken as they are. See
-        `rdplearn.even_residuals`.
-    max_samples : int or float, default=1024
-        Rows that each member draws: a number, or a share of the table in (0, 1].
+        not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
+        or a member sees no more rows than columns, residuals are taken as they are. See `rdplearn.even_residuals`.
+    max_samples : int or float, default=None
+        Rows that each member draws: a number, or a share of the table in (0, 1]. By default 1,024, and 4,096 for tables
+        of more than 500 columns.
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
     combination : {"mean", "geometric"}, default="geometric"
@@ -189,8 +189,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         ``distance_loss``, ``novelty_loss``, and for the round ``n_kept`` (draws left after it) and ``cut`` (the highest
         score among them). ``pandas.DataFrame(detector.history_)`` makes a table of it.
     panels_ : list of Panel
-        Members with the same view and mapping side by side; of the last `score_rounds` rounds, or of every round with
+        Members with the same view and mapping side by side; of the rounds that score, or of every round with
         `keep_rounds`.
+    n_scoring_rounds_ : int
+        How many of the last rounds make the score.
     combination_ : Combination
         How members' scores become one.
     typical_rows_ : TypicalRows
@@ -233,9 +235,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "inner_product": [StrOptions({"l1", "plain"})],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "filter_fraction": [Interval(Real, 0, 0.5, closed="left")],
-        "score_rounds": [Interval(Integral, 1, None, closed="left")],
+        "score_rounds": [Interval(Integral, 1, None, closed="left"), None],
         "n_steps": [Interval(Integral, 1, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 2, None, closed="left")],
+        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "momentum": [Interval(Real, 0, 1, closed="left")],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
@@ -243,7 +245,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "shrinkage": [Interval(Real, 0, 1, closed="left")],
         "start_scale": [Interval(Real, 0, None, closed="neither")],
         "even_residuals": ["boolean", None],
-        "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right")],
+        "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right"), None],
         "bootstrap": ["boolean"],
         "combination": [StrOptions({"mean", "geometric"})],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
@@ -272,9 +274,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         inner_product: Literal["l1", "plain"] = "l1",
         n_rounds: int = 4,
         filter_fraction: float = 0.1,
-        score_rounds: int = 3,
+        score_rounds: int | None = None,
         n_steps: int | None = None,
-        batch_size: int = 40,
+        batch_size: int | None = None,
         learning_rate: float | None = None,
         momentum: float = 0.9,
         max_grad_norm: float = 0.1,
@@ -282,7 +284,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         shrinkage: float = 0.1,
         start_scale: float = 0.1,
         even_residuals: bool | None = None,
-        max_samples: float = 1024,
+        max_samples: float | None = None,
         bootstrap: bool = False,
         combination: Literal["mean", "geometric"] = "geometric",
         contamination: float | Literal["auto"] = "auto",
@@ -357,19 +359,18 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """
         return cls(**{**PAPER, **changes})
 
-    def for_width(self, n_columns: int) -> Self:
-        """Make an unfitted detector with nothing left open: what `fit` chooses for a table of so many columns.
+    def for_shape(self, n_rows: int, n_columns: int) -> Self:
+        """Make an unfitted detector with nothing left open: what `fit` chooses for a table of this shape.
 
         Examples
         --------
-        >>> RDPDetector().for_width(20).views
+        >>> RDPDetector().for_shape(500, 20).views
         ('robust', 'rank', 'robust', 'robust+rank', 'rank+surprise')
-        >>> RDPDetector(views="rank").for_width(2_000).n_steps
+        >>> RDPDetector(views="rank").for_shape(50_000, 20).n_steps
         240
         """
-        outlook = self._outlook(n_columns)
-        settled = {field.name: getattr(outlook, field.name) for field in fields(outlook)}
-        return clone(self).set_params(**settled, learning_rate=self._learning_rate(outlook.n_steps))
+        outlook = self._outlook(n_rows, n_columns)
+        return clone(self).set_params(**{field.name: getattr(outlook, field.name) for field in fields(outlook)})
 
     @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
@@ -385,11 +386,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         seed = self._draw_seed()
         folder = open_fit_folder(self, self.callbacks, matrix, seed)
         seed = seed if folder is None else folder.seed
-        sampling = self._plan_sampling(matrix.shape[0], seed)
-        plans = plan_members(self._plan_parts(), sampling, seed)
+        outlook = self._outlook(*matrix.shape)
+        sampling = self._plan_sampling(matrix.shape[0], seed, outlook)
+        plans = plan_members(self._plan_parts(outlook), sampling, seed)
         views = self._fit_views(plans, matrix, seed)
-        settings = self._boosting_settings(filling_of(matrix), folder)
-        self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)))
+        settings = self._boosting_settings(filling_of(matrix), outlook, folder)
+        self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)), outlook)
         sampled, judged = rows_to_sample(matrix.shape[0], seed), self._rows_to_judge(sampling, seed)
         scores = self._anomaly_scores(matrix[sampled])
         self.typical_rows_ = learn_typical_rows(matrix[sampled], scores, seed)
@@ -508,15 +510,16 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
-        views = [part.view for part in self._plan_parts()]
-        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+        views = self._outlook(n_here, self.n_features_in_).views
+        seen = [views[member % len(views)] for member in range(scaled.shape[1])]
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=seen)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [f"x{column}" for column in range(self.n_features_in_)] if names is None else [str(n) for n in names]
 
     def _scoring_panels(self) -> list[Panel]:
-        return [panel.last_rounds(self.score_rounds) for panel in self.panels_]
+        return [panel.last_rounds(self.n_scoring_rounds_) for panel in self.panels_]
 
     def _anomaly_scores(self, matrix: Matrix) -> Doubles:
         return score_rows(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
@@ -561,10 +564,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """The seed of everything that follows."""
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _plan_sampling(self, n_rows: int, seed: int) -> Sampling:
+    def _plan_sampling(self, n_rows: int, seed: int, outlook: Outlook) -> Sampling:
         """How many rows members draw, and which they may not see."""
-        is_share = not isinstance(self.max_samples, Integral)
-        n_draws = max(2, round(self.max_samples * n_rows)) if is_share else int(self.max_samples)
+        is_share = not isinstance(outlook.max_samples, Integral)
+        n_draws = max(2, round(outlook.max_samples * n_rows)) if is_share else int(outlook.max_samples)
         n_left = n_draws * (1.0 - self.filter_fraction) ** (self.n_rounds - 1)
         if n_left < 2:
             raise ValueError(
@@ -578,22 +581,24 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
         return Sampling(n_rows, n_draws, self.bootstrap, held_back)
 
-    def _outlook(self, n_columns: int) -> Outlook:
+    def _outlook(self, n_rows: int, n_columns: int) -> Outlook:
         return choose_outlook(
+            n_rows,
             n_columns,
+            n_components=self.n_components,
             n_members=self.n_members,
             views=self.views,
             mapping=self.mapping,
             n_steps=self.n_steps,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
             even_residuals=self.even_residuals,
+            max_samples=self.max_samples,
+            score_rounds=self.score_rounds,
         )
 
-    def _learning_rate(self, n_steps: int) -> float:
-        return self.learning_rate or LEARNING * self.n_components / n_steps
-
-    def _plan_parts(self) -> list[Part]:
+    def _plan_parts(self, outlook: Outlook) -> list[Part]:
         """How each member sees the columns, and its kind of mapping: members take turns."""
-        outlook = self._outlook(self.n_features_in_)
         views, mappings = outlook.views, outlook.mapping
         return [Part(views[m % len(views)], mappings[m % len(mappings)]) for m in range(outlook.n_members)]
 
@@ -620,8 +625,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             stacklevel=4,
         )
 
-    def _take(self, trained: TrainedMembers) -> None:
+    def _take(self, trained: TrainedMembers, outlook: Outlook) -> None:
         self.panels_, self.history_ = trained.panels, trained.history
+        self.n_scoring_rounds_ = min(outlook.score_rounds, self.n_rounds)
         self.combination_ = (
             geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(len(trained.spreads))
         )
@@ -648,14 +654,15 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _boosting_settings(self, filling: Filling, folder: FitFolder | None = None) -> BoostingSettings:
-        outlook = self._outlook(self.n_features_in_)
+    def _boosting_settings(
+        self, filling: Filling, outlook: Outlook, folder: FitFolder | None = None
+    ) -> BoostingSettings:
         wanted = torch_settings(self)
         engine = engine_for("RDPDetector", self.engine, wanted)
         training = TrainingSettings(
             n_steps=outlook.n_steps,
-            batch_size=self.batch_size,
-            learning_rate=self._learning_rate(outlook.n_steps),
+            batch_size=outlook.batch_size,
+            learning_rate=outlook.learning_rate,
             momentum=self.momentum,
             max_grad_norm=self.max_grad_norm,
             dropout=self.dropout,
@@ -674,10 +681,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             start_scale=self.start_scale,
             even_residuals=outlook.even_residuals,
             bandwidth=self.bandwidth,
-            score_rounds=self.score_rounds,
-            n_rounds_kept=self.n_rounds if self.keep_rounds else min(self.score_rounds, self.n_rounds),
+            score_rounds=outlook.score_rounds,
+            n_rounds_kept=self.n_rounds if self.keep_rounds else min(outlook.score_rounds, self.n_rounds),
             engine=choose_engine(
-                engine, n_all_steps, filling, self.n_components, self.batch_size, distances=self.distance_weight > 0
+                engine, n_all_steps, filling, self.n_components, outlook.batch_size, distances=self.distance_weight > 0
             ),
             torch=wanted,
             callbacks=tuple(self.callbacks or ()),

@@ -7,7 +7,7 @@ header asks for, so that they can be checked before they are read.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -72,6 +72,7 @@ class StoredDetector:
     """The part of the header that describes a detector.
 
     n_rounds : how many rounds of members there are: those that score, or all
+    n_scoring : how many of these score, the last ones
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
     typical_score : anomaly score of the first of the typical rows
@@ -85,6 +86,7 @@ class StoredDetector:
     offset: float
     panels: list[dict[str, Any]]
     n_rounds: int
+    n_scoring: int
     n_references: int
     n_records: int
     typical_score: float
@@ -112,6 +114,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         offset=float(detector.offset_),
         panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
         n_rounds=len(ensembles),
+        n_scoring=detector.n_scoring_rounds_,
         n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
         typical_score=detector.typical_rows_.score,
@@ -146,6 +149,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
+    detector.n_scoring_rounds_ = stored.n_scoring
     detector.offset_ = float(stored.offset)
     detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
     return detector
@@ -153,12 +157,22 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
-    stored = make(StoredDetector, as_mapping(description, "a description of the detector", "It"), OWNER)
+    values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
+    stored = make(StoredDetector, values, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     parameters = _with_components(stored.parameters, panels)
     detector = with_parameters(RDPDetector, parameters, RDPDetector._check_parameters, OWNER)
     _require_sense(stored, panels, detector)
     return stored, panels, detector
+
+
+def _with_scoring(description: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The description with `n_scoring`, which files of earlier versions leave to their parameters."""
+    parameters = description.get("parameters")
+    if "n_scoring" in description or not isinstance(parameters, dict):
+        return description
+    wanted = [n for n in (parameters.get("score_rounds"), parameters.get("n_rounds")) if isinstance(n, int)]
+    return {**description, "n_scoring": min(wanted)} if len(wanted) == 2 else description
 
 
 def _with_components(parameters: dict[str, Any], panels: list[StoredPanel]) -> dict[str, Any]:
@@ -171,12 +185,12 @@ def _with_components(parameters: dict[str, Any], panels: list[StoredPanel]) -> d
 def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: RDPDetector) -> None:
     """See that values which fit their types also fit each other."""
     scores_by_distance = detector.novelty_weight == 0
-    n_scoring = min(detector.score_rounds, detector.n_rounds)
     members = [number for panel in panels for number in panel.members]
     sensible = {
         "n_columns": stored.n_columns > 0,
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
-        "n_rounds": stored.n_rounds in (n_scoring, detector.n_rounds),
+        "n_scoring": stored.n_scoring == min(detector.score_rounds or stored.n_scoring, detector.n_rounds) > 0,
+        "n_rounds": stored.n_rounds in (stored.n_scoring, detector.n_rounds),
         "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
         "n_typical": stored.n_typical > 0,
         "panels": detector.n_members in (None, len(members))

@@ -45,13 +45,14 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
     if table.is_constant:
         detector._warn_of_constant(table.n_columns)
     seed = detector._draw_seed()
-    sampling = detector._plan_sampling(table.n_rows, seed)
-    plans = plan_members(detector._plan_parts(), sampling, seed)
+    outlook = detector._outlook(table.n_rows, table.n_columns)
+    sampling = detector._plan_sampling(table.n_rows, seed, outlook)
+    plans = plan_members(detector._plan_parts(outlook), sampling, seed)
     judged = detector._rows_to_judge(sampling, seed)
     purposes = {str(plan.number): plan.rows for plan in plans}
     purposes |= {CURVES: sample_for_curves(table.n_rows, seed), JUDGED: judged}
     pieces = table.draw({**purposes, TYPICAL: rows_to_sample(table.n_rows, seed)})
-    settings = detector._boosting_settings(table.filling())
+    settings = detector._boosting_settings(table.filling(), outlook)
     names = [plan.part.view for plan in plans]
     views = tasks.named("rdp-fit-views", fit_views, names, table.min_max(), pieces[CURVES])
     members = [
@@ -64,7 +65,7 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
     n_steps = settings.training.n_steps
     with Watch(len(plans), settings.n_rounds, n_steps, visible=bool(detector.verbose)) as watch:
         arriving = (member for _, member in tasks.as_done(training))
-        detector._take(seat_members(arriving, plans, tasks.results([seen])[0], watch))
+        detector._take(seat_members(arriving, plans, tasks.results([seen])[0], watch), outlook)
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     choosing = tasks.named("rdp-typical-rows", choose_typical_rows, pieces[TYPICAL], model, seed)
