@@ -96,9 +96,9 @@ def test_it_changes_scores_and_files_know_nothing_of_it(tmp_path):
 
 
 def test_narrow_tables_have_them_wide_ones_and_the_paper_do_not():
-    assert RDPDetector().for_width(500).even_residuals
-    assert not RDPDetector().for_width(501).even_residuals
-    assert not RDPDetector.paper().for_width(5).even_residuals
+    assert RDPDetector().for_shape(99, 500).even_residuals
+    assert not RDPDetector().for_shape(99, 501).even_residuals
+    assert not RDPDetector.paper().for_shape(99, 5).even_residuals
 
 
 def test_seeds_agree_better_with_it():

@@ -1,4 +1,4 @@
-"""What the detector chooses by the width of a table."""
+"""What the detector chooses by the shape of a table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 import scipy.sparse as sp
 
 from rdplearn import RDPDetector
-from rdplearn.outlook import MOST_NARROW, NARROW, WIDE, choose_outlook, turns
+from rdplearn.outlook import FEW_COLUMNS, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, fitting, turns
 from rdplearn.storage import load, save
 
-LEFT_OPEN = {"n_members": None, "views": "auto", "mapping": "auto", "n_steps": None, "even_residuals": None}
+LEFT_OPEN = {**dict.fromkeys(asdict(NARROW)), "views": "auto", "mapping": "auto"}
+SHAPES = {"narrow": (60, 6), "tall": (MOST_LOW + 1, FEW_COLUMNS + 1), "wide": (60, MOST_NARROW + 1)}
+OUTLOOKS = {"narrow": NARROW, "tall": TALL, "wide": WIDE}
 
 
 def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
@@ -22,31 +24,46 @@ def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
 
 
 def test_a_table_is_wide_from_one_column_more_than_500():
-    assert choose_outlook(MOST_NARROW, **LEFT_OPEN) == NARROW
-    assert choose_outlook(MOST_NARROW + 1, **LEFT_OPEN) == WIDE
+    assert fitting(10, MOST_NARROW) == NARROW
+    assert fitting(10, MOST_NARROW + 1) == WIDE
+    assert fitting(MOST_LOW + 1, MOST_NARROW + 1) == WIDE
+
+
+def test_a_table_is_tall_from_one_row_more_than_10_000_and_one_column_more_than_7():
+    assert fitting(MOST_LOW, 20) == fitting(MOST_LOW + 1, FEW_COLUMNS) == NARROW
+    assert fitting(MOST_LOW + 1, FEW_COLUMNS + 1) == fitting(MOST_LOW + 1, MOST_NARROW) == TALL
+
+
+def test_views_depend_on_columns_alone_because_a_model_file_does_not_say_how_many_rows_there_were():
+    assert TALL.views == NARROW.views
 
 
 @pytest.mark.parametrize(
-    "given", [{"views": "rank", "n_members": 3}, {"mapping": ["few", "leaky"]}, {"n_steps": 9, "even_residuals": True}]
+    "given",
+    [
+        {"views": "rank", "n_members": 3},
+        {"mapping": ["few", "leaky"], "max_samples": 0.5},
+        {"batch_size": 9, "even_residuals": True, "score_rounds": 1, "learning_rate": 0.1},
+    ],
 )
-def test_what_the_user_says_stands_and_the_rest_is_chosen(given):
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_the_user_says_stands_and_the_rest_is_chosen(given, kind):
     kept = {name: tuple(turns(value)) if name in ("views", "mapping") else value for name, value in given.items()}
-    for n_columns, chosen in ((4, NARROW), (MOST_NARROW + 1, WIDE)):
-        settled = RDPDetector(**given).for_width(n_columns).get_params()
-        assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(chosen, **kept))
+    settled = RDPDetector(**given).for_shape(*SHAPES[kind]).get_params()
+    assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(OUTLOOKS[kind], **kept))
 
 
-def test_all_five_are_left_open_by_default():
+def test_all_that_follows_from_the_shape_is_left_open_by_default():
     parameters = RDPDetector().get_params()
     assert {name: parameters[name] for name in LEFT_OPEN} == LEFT_OPEN
 
 
-@pytest.mark.parametrize("n_columns", [6, MOST_NARROW + 1])
-def test_what_is_left_open_gives_the_same_scores_as_what_is_settled(n_columns):
-    table = wide_table(n_columns=n_columns)
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_is_left_open_gives_the_same_scores_as_what_is_settled(kind):
+    table = wide_table(*SHAPES[kind])
     left_open = RDPDetector(random_state=0)
-    settled = left_open.for_width(n_columns)
-    assert settled.for_width(2 * MOST_NARROW).get_params() == settled.get_params()
+    settled = left_open.for_shape(*table.shape)
+    assert settled.for_shape(10, 2 * MOST_NARROW).get_params() == settled.get_params()
     np.testing.assert_array_equal(left_open.fit(table).score_samples(table), settled.fit(table).score_samples(table))
 
 
@@ -59,7 +76,7 @@ def test_a_wide_table_is_seen_by_dense_mappings_alone_and_its_anomaly_is_found()
 
 def test_a_wide_sparse_table_scores_as_the_dense_one():
     table = np.where(np.random.default_rng(1).random((80, MOST_NARROW + 20)) < 0.02, 1.0, 0.0)
-    settings = {"n_components": 8, "n_steps": 20, "random_state": 0}
+    settings = {"n_components": 8, "n_steps": 20, "learning_rate": 0.75, "random_state": 0}
     dense, sparse = (RDPDetector(**settings).fit(rows).score_samples(rows) for rows in (table, sp.csr_array(table)))
     np.testing.assert_allclose(dense, sparse, rtol=1e-3)
 
@@ -71,6 +88,18 @@ def test_a_detector_of_a_wide_table_comes_back_from_its_file(tmp_path):
     again = load(tmp_path / "wide.rdp")
     assert (again.views, again.mapping) == ("auto", "auto")
     np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
+
+
+@pytest.mark.parametrize("keep_rounds", [False, True])
+def test_a_detector_of_a_tall_table_comes_back_from_its_file(tmp_path, keep_rounds):
+    table = wide_table(*SHAPES["tall"])
+    detector = RDPDetector(n_steps=20, keep_rounds=keep_rounds, n_rounds=5, random_state=0).fit(table)
+    assert (len(detector.panels_[0].ensembles), detector.n_scoring_rounds_) == (5 if keep_rounds else 4, 4)
+    save(detector, tmp_path / "tall.rdp")
+    again = load(tmp_path / "tall.rdp")
+    assert again.get_params() == detector.get_params()
+    np.testing.assert_array_equal(again.score_samples(table[:99]), detector.score_samples(table[:99]))
+    assert again.assess(table[:99]) == detector.assess(table[:99])
 
 
 def test_auto_is_no_view_or_mapping_to_take_turns_with():
@@ -89,4 +118,4 @@ def test_targets_of_a_number_of_their_own_need_as_many_components():
     [({}, 2.0), ({"n_steps": 240}, 0.5), ({"n_components": 32}, 1.0), ({"learning_rate": 0.3}, 0.3)],
 )
 def test_all_steps_together_go_as_far_for_each_number_unless_a_rate_is_given(given, rate):
-    assert RDPDetector(**given).for_width(5).learning_rate == pytest.approx(rate)
+    assert RDPDetector(**given).for_shape(99, 5).learning_rate == pytest.approx(rate)

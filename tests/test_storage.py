@@ -288,13 +288,14 @@ def test_a_tampered_file_is_refused(name: str, model_path: Path, tmp_path: Path)
 
 
 def test_a_file_that_leaves_the_number_of_components_open_has_as_many_as_targets(tmp_path: Path, table):
-    """Earlier versions chose it by a rule of their own, and knew nothing of residuals of even size."""
+    """Earlier versions chose it by a rule of their own, and knew nothing of even residuals or rounds left open."""
     detector = RDPDetector(n_components=32, even_residuals=False, n_members=2, random_state=0).fit(table)
     rdplearn.save(detector, tmp_path / "model")
     header, arrays = parts_of(tmp_path / "model")
     parameters = header["model"]["parameters"]
     parameters["n_components"] = None
-    del parameters["even_residuals"]
+    parameters["score_rounds"] = 3
+    del parameters["even_residuals"], header["model"]["n_scoring"]
     again = rdplearn.load(rewrite(tmp_path / "earlier", header, arrays))
     assert again.n_components == 32
     np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))

@@ -14,11 +14,11 @@ from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
-from rdplearn.outlook import MOST_NARROW
+from rdplearn.outlook import FEW_COLUMNS, MOST_LOW, MOST_NARROW, TALL, WIDE, Outlook, fitting
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05
-_FEW_VALUES, _NARROW = 20, 7
+_FEW_VALUES = 20
 FAR_BEHIND = 0.15  # where the kind of table has to be named
 KINDS_FAR_BEHIND = {"adbench/optdigits": "pixels of handwritten digits"}
 
@@ -42,12 +42,13 @@ over sets, with their standard error.
 def page(found: Table, full_size: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
     """Put the page together from whatever has been run.
 
-    full_size : lines of the default on whole tables; as_if_narrow : the same by the members of narrow tables
+    full_size : lines of the default on whole tables; as_if_narrow : of the members of narrow tables on the same
     """
     parts = [
         _HEAD.format(default=_default_in_words()),
         _peers(found),
         _full_size(full_size),
+        _tall(found, full_size, as_if_narrow),
         _wide(found, full_size, as_if_narrow),
         _selection(found),
         _numbers(found),
@@ -66,16 +67,21 @@ def rivals(found: Table) -> list[str]:
 
 
 def _default_in_words() -> str:
-    p, wide = (plan.parameters_of({}, n_columns) for n_columns in (MOST_NARROW, MOST_NARROW + 1))
+    shapes = ((MOST_LOW, MOST_NARROW), (MOST_LOW + 1, MOST_NARROW), (MOST_LOW, MOST_NARROW + 1))
+    p, tall, wide = (plan.parameters_of({}, *shape) for shape in shapes)
     return (
         f"`RDPDetector()` trains {p['n_members']} small members on {p['max_samples']:,} rows each "
         f"({_members(p)}: see [the detector](detector.md)), in {p['n_rounds']} rounds of {p['n_steps']} steps "
         f"of {p['batch_size']} rows at "
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
         f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} numbers whose residuals "
-        f"are brought to the same size. Members take turns in what they see. Tables of more than {MOST_NARROW} columns "
-        f"get {wide['n_members']} members ({_members(wide)}), residuals as they are, and {wide['n_steps']} steps a "
-        "round. "
+        f"are brought to the same size. Members take turns in what they see. Tall tables, of more than {MOST_LOW:,} "
+        f"rows and {FEW_COLUMNS} columns, get {tall['n_members']} members with the same views and the mapping "
+        f"{tall['mapping'][0]}, {tall['n_steps']} steps of {tall['batch_size']} rows at learning rate "
+        f"{tall['learning_rate']:g}, residuals as they are, and a score by all {tall['score_rounds']} rounds. Wide "
+        f"ones, of more than {MOST_NARROW} columns, get {wide['n_members']} members ({_members(wide)}) on "
+        f"{wide['max_samples']:,} rows each, {wide['n_steps']} steps at learning rate {wide['learning_rate']:g}, "
+        f"residuals as they are, and a score by all {wide['score_rounds']} rounds. "
         "`RDPDetector.paper()` is the paper's protocol."
     )
 
@@ -116,7 +122,7 @@ def _peers(found: Table) -> str:
 
 
 def _full_size(records: list[dict[str, Any]]) -> str:
-    by_set = _by_set(records)
+    by_set = {name: lines for name, lines in _by_set(records).items() if name in datasets.DETECTION}
     if not by_set:
         return ""
     lines, all_ours, all_paper = [], [], []
@@ -134,31 +140,78 @@ def _full_size(records: list[dict[str, Any]]) -> str:
 
 
 def _wide(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
-    ours, narrow = _by_set(records), _by_set(as_if_narrow)
-    sets = [name for name in ours if name in narrow and datasets.n_columns(name) > MOST_NARROW]
-    if not sets:
+    ours, narrow = _of_shape(WIDE, records), _of_shape(WIDE, as_if_narrow)
+    if not ours or not narrow:
         return ""
-    lines = [
-        [
-            datasets.DETECTION[name].title,
-            f"{ours[name][0]['n_rows']:,} x {datasets.n_columns(name):,}",
-            *(_both(values) for values in (_mean_of(ours[name]), _mean_of(narrow[name]), _paper_of(name))),
-        ]
-        for name in sets
-    ]
     return (
         f"## Wide tables\n\nBeyond {MOST_NARROW} columns the default has members of its own. The members of narrow "
         "tables see next to nothing of so many columns, and residuals of even size say nothing where there are fewer "
         "rows than columns. These sets are all that there is of this kind "
-        f"({len(sets)} of 132), so the rule was found on the sets that it is shown on. Default: "
-        f"{_seeds_in_words(ours)}; members of narrow tables: {_seeds_in_words(narrow)}. "
-        f"{_cost_by_width(found)}\n\n"
-        + _markdown(["", "rows x columns", "default", "members of narrow tables", "paper"], lines)
+        f"({len(ours)} of 132), so the rule was found on the sets that it is shown on. {_cost_by_width(found)}\n\n"
+        + _beside_narrow(ours, narrow)
     )
 
 
+def _tall(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
+    ours, narrow = _of_shape(TALL, records), _of_shape(TALL, as_if_narrow)
+    if not ours or not narrow:
+        return ""
+    return (
+        f"## Tall tables\n\nBeyond {MOST_LOW:,} rows scoring takes most of the time, and a longer training is hardly "
+        f"noticed. With more than {FEW_COLUMNS} columns it pays: it finds rows whose values are usual one by one. "
+        f"These sets, whole, are all that there is of this kind ({len(ours)} of 132); the rule was found on them, so "
+        f"that the gain elsewhere will be smaller. {_tall_in_short(found)}\n\n" + _beside_narrow(ours, narrow)
+    )
+
+
+def _tall_in_short(found: Table) -> str:
+    """How the members of tall tables do where there are fewer rows, on sets that had no say in choosing them."""
+    label = "members of tall tables"
+    if not found.has(label):
+        return ""
+    shapes = np.array([datasets.shape(name) for name in found.sets])
+    is_low, has_few = shapes[:, 0] <= MOST_LOW, shapes[:, 1] <= FEW_COLUMNS
+    groups = {
+        "sets with as many columns and fewer rows": is_low & ~has_few & (shapes[:, 1] <= MOST_NARROW),
+        f"sets of up to {FEW_COLUMNS} columns, in short": has_few,
+    }
+    said = [
+        f"{' / '.join(str(paired(found.of(label)[here, m], found.of(DEFAULT)[here, m])) for m in range(2))} on the "
+        f"{here.sum()} {words}"
+        for words, here in groups.items()
+        if here.any()
+    ]
+    return f"Beside the members of narrow tables these make a difference of {', of '.join(said)}."
+
+
+def _of_shape(outlook: Outlook, records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Lines of the sets that the default has this outlook on."""
+    return {name: lines for name, lines in _by_set(records).items() if fitting(*datasets.shape(name)) is outlook}
+
+
+def _beside_narrow(ours: dict[str, list[dict[str, Any]]], narrow: dict[str, list[dict[str, Any]]]) -> str:
+    sets = [name for name in ours if name in narrow]
+    lines = [
+        [
+            _title(name),
+            "{:,} x {:,}".format(*datasets.shape(name)),
+            _both(_mean_of(ours[name])),
+            _both(_mean_of(narrow[name])),
+            _both(_paper_of(name)) if name in datasets.DETECTION else "",
+        ]
+        for name in sets
+    ]
+    means = [_both(np.mean([_mean_of(by_set[name]) for name in sets], axis=0)) for by_set in (ours, narrow)]
+    headings = [f"default ({_seeds_in_words(ours)})", f"members of narrow tables ({_seeds_in_words(narrow)})"]
+    return _markdown(["", "rows x columns", *headings, "paper"], [*lines, ["mean", "", *means, ""]])
+
+
+def _title(name: str) -> str:
+    return datasets.DETECTION[name].title if name in datasets.DETECTION else name
+
+
 def _cost_by_width(found: Table) -> str:
-    is_wide = np.array([datasets.n_columns(name) > MOST_NARROW for name in found.sets])
+    is_wide = np.array([datasets.shape(name)[1] > MOST_NARROW for name in found.sets])
     if is_wide.all() or not is_wide.any():
         return ""
     ours, forest = (found.cpu_seconds[found.place(label)] for label in (DEFAULT, FOREST))
@@ -170,8 +223,9 @@ def _cost_by_width(found: Table) -> str:
 
 
 def _by_set(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Lines of each of the paper's sets, in its order."""
-    by_set = {name: [record for record in records if record["data"] == name] for name in datasets.names("detection")}
+    """Lines of each set: the paper's in its order, then the others."""
+    names = dict.fromkeys([*datasets.names("detection"), *sorted(record["data"] for record in records)])
+    by_set = {name: [record for record in records if record["data"] == name] for name in names}
     return {name: lines for name, lines in by_set.items() if lines}
 
 
@@ -292,14 +346,14 @@ def _losses(found: Table) -> str:
     for place in worst:
         name = found.sets[place]
         loaded = datasets.load(name)
-        n_narrow += loaded.rows.shape[1] <= _NARROW
+        n_narrow += loaded.rows.shape[1] <= FEW_COLUMNS
         few = np.mean([len(np.unique(column)) <= _FEW_VALUES for column in _columns(loaded.rows)])
         facts = f"{loaded.rows.shape[0]:,} x {loaded.rows.shape[1]}, {loaded.labels.mean():.1%} anomalies, {few:.0%}"
         quality = [f"{found.of(label)[place, 0]:.3f}" for label in (DEFAULT, FOREST)]
         lines.append([name, facts, *quality, f"{behind[place]:+.3f}"])
     return (
         f"## Where it loses\n\nSets where the default is more than {BEHIND} AUC-ROC behind IsolationForest. The kind "
-        f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {_NARROW} columns. "
+        f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {FEW_COLUMNS} columns. "
         f"{_far_behind(found, behind)}\n\n"
         + _markdown(
             ["", "rows x columns, anomalies, columns of few values", "default", "IsolationForest", "difference"], lines

@@ -75,6 +75,12 @@ def test_members_of_narrow_tables_are_the_default_on_narrow_tables():
     assert plan.run_of(narrow, "lung", 0).key != plan.run_of(default, "lung", 0).key
 
 
+def test_the_members_of_tall_tables_take_part_where_all_rows_do():
+    tall, default = next(e for e in CANDIDATES if e.label == "members of tall tables"), CANDIDATES[0]
+    assert plan.run_of(default, "bank", 0, whole=True).key == plan.run_of(tall, "bank", 0, whole=True).key
+    assert plan.run_of(default, "bank", 0).key != plan.run_of(tall, "bank", 0).key
+
+
 def test_every_entrant_has_a_name_of_its_own_and_none_runs_twice(two_sets):
     labels = [entrant.label for entrant in in_short()]
     assert len(set(labels)) == len(labels)
@@ -187,6 +193,15 @@ def test_the_page_shows_what_members_of_their_own_give_wide_tables(three_groups_
     wide = text.split("## Wide tables")[1].split("##")[0]
     assert "| Lung | 145 x 3,312 | 0.900 / 0.900 | 0.700 / 0.700 | 0.982 / 0.705 |" in wide
     assert "Bank" not in wide
+
+
+def test_the_page_shows_what_members_of_their_own_give_tall_tables(three_groups_of_sets):
+    found = values.table(in_short(), _records_of_all(in_short()))
+    lines = [[_whole("bank", value), _whole("celeba", value), _whole("lung", 0.5)] for value in (0.9, 0.8)]
+    tall = page.page(found, *lines).split("## Tall tables")[1].split("##")[0]
+    assert "| Bank | 41,188 x 62 | 0.900 / 0.900 | 0.800 / 0.800 | 0.758 / 0.364 |" in tall
+    assert "| mean |  | 0.900 / 0.900 | 0.800 / 0.800 |  |" in tall
+    assert "Lung" not in tall
 
 
 def test_the_page_says_what_wide_tables_cost_beside_the_others(monkeypatch):
