@@ -159,8 +159,8 @@ def _tall(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[s
     return (
         f"## Tall tables\n\nBeyond {MOST_LOW:,} rows scoring takes most of the time, and a longer training is hardly "
         f"noticed. With more than {FEW_COLUMNS} columns it pays: it finds rows whose values are usual one by one. "
-        f"These sets, whole, are all that there is of this kind ({len(ours)} of 132); the rule was found on them, so "
-        f"that the gain elsewhere will be smaller. {_tall_in_short(found)}\n\n" + _beside_narrow(ours, narrow)
+        f"These sets, whole, are all that there is of this kind ({len(ours)} of 132); the rule was found on them, "
+        f"and elsewhere it may gain less or nothing. {_tall_in_short(found)}\n\n" + _beside_narrow(ours, narrow)
     )
 
 

@@ -77,7 +77,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     unlike the rest. Boosting repeats this on the rows that agree best, and members are averaged.
 
     The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: members that see the columns
-    differently, and short training. `RDPDetector.paper` makes the detector of the paper [1]_.
+    differently, and short training. What is None or "auto" follows from the shape of the table: a *wide* one has more
+    than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows (`rdplearn.outlook`).
+    `RDPDetector.paper` makes the detector of the paper [1]_.
 
     Parameters
     ----------
@@ -115,10 +117,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         A row's score is the mean over the members of this many last rounds, or of all if there are fewer. By default 3,
         and 4 for tall and wide tables. One, as in the paper, is the fastest; more give a steadier ranking.
     n_steps : int, default=None
-        Steps of gradient descent in each round. By default 60, and 240 for tables of more than 10,000 rows and 7
-        columns, or of more than 500 columns: see `rdplearn.outlook` for this and for all that follows from the shape.
+        Steps of gradient descent in each round. By default 60, and 240 for tall and wide tables.
     batch_size : int, default=None
-        Rows in each step. By default 40, and 20 where there are more than 10,000 rows.
+        Rows in each step. By default 40, and 20 for tall tables.
     learning_rate : float, default=None
         By default 2 for 60 steps, 1 for the 240 of tall and wide tables; less in proportion for more steps than that,
         and more for more than 64 numbers in φ, so that each learns as fast however many there are.
@@ -138,8 +139,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
         or a member sees no more rows than columns, residuals are taken as they are. See `rdplearn.even_residuals`.
     max_samples : int or float, default=None
-        Rows that each member draws: a number, or a share of the table in (0, 1]. By default 1,024, and 4,096 for tables
-        of more than 500 columns.
+        Rows that each member draws: a number, or a share of the table in (0, 1]. By default 1,024, and 4,096 for wide
+        tables.
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
     combination : {"mean", "geometric"}, default="geometric"
