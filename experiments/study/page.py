@@ -165,7 +165,7 @@ def _tall(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[s
 
 
 def _tall_in_short(found: Table) -> str:
-    """How the members of tall tables do where there are fewer rows, on sets that had no say in choosing them."""
+    """How the members of tall tables do on the other sets, in short."""
     label = "members of tall tables"
     if not found.has(label):
         return ""
