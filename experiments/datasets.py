@@ -182,7 +182,6 @@ def load(name: str, opener: Opener | None = None) -> LoadedData:
 
 
 @functools.cache
-@functools.cache
 def shape(name: str) -> tuple[int, int]:
     """Count the rows and columns of a set: the paper's from its tables, without loading it.
 

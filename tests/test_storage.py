@@ -228,6 +228,15 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
         "impossible 'activation'",
     ),
     "other targets": (lambda h, a: h["model"]["panels"][0].update(n_targets=5), "impossible 'n_targets'"),
+    "more scoring rounds than there are": (lambda h, a: h["model"].update(n_scoring=3), "impossible 'n_scoring'"),
+    "no scoring round": (
+        lambda h, a: (h["model"]["parameters"].update(score_rounds=None), h["model"].update(n_scoring=0)),
+        "impossible 'n_scoring'",
+    ),
+    "scoring rounds that nobody tells": (
+        lambda h, a: (h["model"]["parameters"].update(score_rounds=None), h["model"].pop("n_scoring")),
+        "missing or unknown value, 'n_scoring'",
+    ),
     "references": (lambda h, a: h["model"].update(n_references=3), "impossible 'n_references'"),
     "no view": (lambda h, a: h["model"]["panels"][0].update(views=[]), "impossible 'views'"),
     "an unknown view": (lambda h, a: h["model"]["panels"][0]["views"][0].update(kind="log"), "impossible 'views'"),

@@ -89,14 +89,15 @@ class RDPDefault:
 
     def trust(self, rows: Rows) -> dict[str, float | None]:
         """What the detector says of its own ranking, without labels: of `assess` the figures, not the alarms."""
+        from rdplearn.outlook import in_turn
         from rdplearn.trust import ranking_stability, view_agreement
 
-        combination, seen = self.detector_.combination_, self.detector_.for_shape(*rows.shape).views
+        combination, views = self.detector_.combination_, self.detector_.for_shape(*rows.shape).views
         scores = -self.detector_.member_scores(rows)
         if scores.shape[1] == 1:
             return {"stability": None, "view_agreement": None}
         scaled = np.log(scores) if combination.geometric else scores
-        agreement = view_agreement(scaled, [seen[member % len(seen)] for member in range(scores.shape[1])])
+        agreement = view_agreement(scaled, in_turn(views, scores.shape[1]))
         return {
             "stability": round(ranking_stability(scaled, combination).figure, 4),
             "view_agreement": None if agreement is None else round(agreement, 4),

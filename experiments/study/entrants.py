@@ -63,6 +63,8 @@ _PAPER_IN_SHORT = {
     "combination": "mean",
 }  # fmt: skip
 
+AS_IF_TALL = Entrant("members of tall tables", DEFAULT, as_lines_have_them(asdict(TALL)), 2, "shape")
+
 CANDIDATES = (
     Entrant(DEFAULT, DEFAULT, {}, 5),
     *_variants(
@@ -76,7 +78,7 @@ CANDIDATES = (
         only_leaky={"mapping": "leaky"},
         two_of_five_with_few={"mapping": ["few", "few", "leaky", "leaky", "leaky"]},
     ),
-    *_variants("shape", members_of_tall_tables=as_lines_have_them(asdict(TALL))),
+    AS_IF_TALL,
     *_variants("residuals", uneven_residuals={"even_residuals": False}),
     *_variants("combination", mean_of_scores={"combination": "mean"}),
     *_variants(

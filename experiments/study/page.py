@@ -12,7 +12,7 @@ from experiments import datasets, paper_numbers
 from experiments.significance import mean_ranks, wilcoxon_test
 from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
-from experiments.study.entrants import CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
+from experiments.study.entrants import AS_IF_TALL, CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
 from rdplearn.outlook import FEW_COLUMNS, MOST_LOW, MOST_NARROW, TALL, WIDE, Outlook, fitting
 
@@ -140,33 +140,31 @@ def _full_size(records: list[dict[str, Any]]) -> str:
 
 
 def _wide(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
-    ours, narrow = _of_shape(WIDE, records), _of_shape(WIDE, as_if_narrow)
-    if not ours or not narrow:
-        return ""
-    return (
+    ours = _of_shape(WIDE, records)
+    table = _beside_narrow(ours, _of_shape(WIDE, as_if_narrow))
+    return table and (
         f"## Wide tables\n\nBeyond {MOST_NARROW} columns the default has members of its own. The members of narrow "
         "tables see next to nothing of so many columns, and residuals of even size say nothing where there are fewer "
         "rows than columns. These sets are all that there is of this kind "
         f"({len(ours)} of 132), so the rule was found on the sets that it is shown on. {_cost_by_width(found)}\n\n"
-        + _beside_narrow(ours, narrow)
+        + table
     )
 
 
 def _tall(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[str, Any]]) -> str:
-    ours, narrow = _of_shape(TALL, records), _of_shape(TALL, as_if_narrow)
-    if not ours or not narrow:
-        return ""
-    return (
+    ours = _of_shape(TALL, records)
+    table = _beside_narrow(ours, _of_shape(TALL, as_if_narrow))
+    return table and (
         f"## Tall tables\n\nBeyond {MOST_LOW:,} rows scoring takes most of the time, and a longer training is hardly "
         f"noticed. With more than {FEW_COLUMNS} columns it pays: it finds rows whose values are usual one by one. "
         f"These sets, whole, are all that there is of this kind ({len(ours)} of 132); the rule was found on them, "
-        f"and elsewhere it may gain less or nothing. {_tall_in_short(found)}\n\n" + _beside_narrow(ours, narrow)
+        f"and elsewhere it may gain less or nothing. {_tall_in_short(found)}\n\n" + table
     )
 
 
 def _tall_in_short(found: Table) -> str:
     """How the members of tall tables do on the other sets, in short."""
-    label = "members of tall tables"
+    label = AS_IF_TALL.label
     if not found.has(label):
         return ""
     shapes = np.array([datasets.shape(name) for name in found.sets])
@@ -190,7 +188,10 @@ def _of_shape(outlook: Outlook, records: list[dict[str, Any]]) -> dict[str, list
 
 
 def _beside_narrow(ours: dict[str, list[dict[str, Any]]], narrow: dict[str, list[dict[str, Any]]]) -> str:
+    """A table of both, and of the paper's where it has the set; nothing if they have no set in common."""
     sets = [name for name in ours if name in narrow]
+    if not sets:
+        return ""
     lines = [
         [
             _title(name),

@@ -26,7 +26,7 @@ from rdplearn.fit_folder import FitFolder, open_fit_folder
 from rdplearn.matrix import Matrix, is_constant, read_matrix
 from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
 from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
-from rdplearn.outlook import Outlook, choose_outlook, is_open, turns
+from rdplearn.outlook import Outlook, choose_outlook, in_turn, is_open, turns
 from rdplearn.partitioned import for_partitions
 from rdplearn.random_mapping import MAPPING_NAMES
 from rdplearn.representation import TrainingSettings
@@ -392,7 +392,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         plans = plan_members(self._plan_parts(outlook), sampling, seed)
         views = self._fit_views(plans, matrix, seed)
         settings = self._boosting_settings(filling_of(matrix), outlook, folder)
-        self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)), outlook)
+        self._take(train_members(matrix, views, plans, settings, self.n_jobs, verbose=bool(self.verbose)), settings)
         sampled, judged = rows_to_sample(matrix.shape[0], seed), self._rows_to_judge(sampling, seed)
         scores = self._anomaly_scores(matrix[sampled])
         self.typical_rows_ = learn_typical_rows(matrix[sampled], scores, seed)
@@ -511,9 +511,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = scaled_member_scores(matrix, self._scoring_panels(), self.combination_, self.n_jobs)
-        views = self._outlook(n_here, self.n_features_in_).views
-        seen = [views[member % len(views)] for member in range(scaled.shape[1])]
-        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=seen)
+        views = in_turn(self._outlook(n_here, self.n_features_in_).views, scaled.shape[1])
+        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -600,8 +599,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     def _plan_parts(self, outlook: Outlook) -> list[Part]:
         """How each member sees the columns, and its kind of mapping: members take turns."""
-        views, mappings = outlook.views, outlook.mapping
-        return [Part(views[m % len(views)], mappings[m % len(mappings)]) for m in range(outlook.n_members)]
+        views, mappings = (in_turn(choices, outlook.n_members) for choices in (outlook.views, outlook.mapping))
+        return [Part(view, mapping) for view, mapping in zip(views, mappings, strict=True)]
 
     def _given_turns(self, name: str) -> list[Any]:
         """What the user wants members to take turns in; nothing if that is left open."""
@@ -626,9 +625,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             stacklevel=4,
         )
 
-    def _take(self, trained: TrainedMembers, outlook: Outlook) -> None:
+    def _take(self, trained: TrainedMembers, settings: BoostingSettings) -> None:
         self.panels_, self.history_ = trained.panels, trained.history
-        self.n_scoring_rounds_ = min(outlook.score_rounds, self.n_rounds)
+        self.n_scoring_rounds_ = settings.score_rounds
         self.combination_ = (
             geometric_mean(trained.spreads) if self.combination == "geometric" else mean_of(len(trained.spreads))
         )
@@ -671,6 +670,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             novelty_weight=self.novelty_weight,
             inner_product=self.inner_product,
         )
+        n_scoring = min(outlook.score_rounds, self.n_rounds)
         n_all_steps = outlook.n_members * self.n_rounds * outlook.n_steps
         return BoostingSettings(
             training=training,
@@ -682,8 +682,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             start_scale=self.start_scale,
             even_residuals=outlook.even_residuals,
             bandwidth=self.bandwidth,
-            score_rounds=outlook.score_rounds,
-            n_rounds_kept=self.n_rounds if self.keep_rounds else min(outlook.score_rounds, self.n_rounds),
+            score_rounds=n_scoring,
+            n_rounds_kept=self.n_rounds if self.keep_rounds else n_scoring,
             engine=choose_engine(
                 engine, n_all_steps, filling, self.n_components, outlook.batch_size, distances=self.distance_weight > 0
             ),

@@ -141,6 +141,17 @@ def is_open(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def in_turn(choices: Sequence[Any], n_members: int) -> list[Any]:
+    """What each member has of choices that they take turns in.
+
+    Examples
+    --------
+    >>> in_turn(("robust", "rank"), 3)
+    ['robust', 'rank', 'robust']
+    """
+    return [choices[member % len(choices)] for member in range(n_members)]
+
+
 def turns(value: Any) -> list[Any]:
     """One choice for all members, or those that they take turns in, as a list."""
     return list(value) if isinstance(value, list | tuple) else [value]

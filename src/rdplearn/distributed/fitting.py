@@ -65,7 +65,7 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
     n_steps = settings.training.n_steps
     with Watch(len(plans), settings.n_rounds, n_steps, visible=bool(detector.verbose)) as watch:
         arriving = (member for _, member in tasks.as_done(training))
-        detector._take(seat_members(arriving, plans, tasks.results([seen])[0], watch), outlook)
+        detector._take(seat_members(arriving, plans, tasks.results([seen])[0], watch), settings)
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     choosing = tasks.named("rdp-typical-rows", choose_typical_rows, pieces[TYPICAL], model, seed)
