@@ -126,10 +126,27 @@ def test_energy_is_that_of_a_gaussian():
     np.testing.assert_allclose(energy(codes, mixture), expected, rtol=1e-4)
 
 
+def test_mixture_of_numbers_that_say_the_same_has_a_density():
+    torch = pytest.importorskip("torch", reason="DAGMM needs torch")
+    from experiments.baselines.dagmm import energy, mixture_of
+
+    numbers = np.random.default_rng(0).normal(scale=100, size=(200, 1)).astype(np.float32)
+    codes = torch.from_numpy(np.repeat(numbers, 8, axis=1))
+    assert torch.isfinite(energy(codes, mixture_of(codes, torch.full((200, 2), 0.5)))).all()
+
+
+@pytest.mark.parametrize(("n_columns", "n_components"), [(1, 1), (9, 4), (30, 6)])
+def test_code_of_dagmm_has_half_the_numbers_up_to_a_limit(n_columns, n_components):
+    torch = pytest.importorskip("torch", reason="DAGMM needs torch")
+    rows = np.random.default_rng(0).random((20, n_columns), dtype=np.float32)
+    (member,) = made("DAGMM", n_members=1, max_components=6, n_steps=1).fit(rows).members_
+    assert member.encoder_(torch.from_numpy(rows)).shape == (20, n_components)
+
+
 def test_dagmm_sees_the_code_and_how_far_and_in_which_direction_the_reconstruction_is(planted):
     torch = pytest.importorskip("torch", reason="DAGMM needs torch")
     rows, _ = planted
-    (member,) = made("DAGMM", n_members=1, n_components=4, n_steps=5).fit(rows).members_
+    (member,) = made("DAGMM", n_members=1, max_components=4, n_steps=5).fit(rows).members_
     table = torch.from_numpy(np.vstack([rows[:50], np.zeros(rows.shape[1])]).astype(np.float32))
     with torch.no_grad():
         seen, errors = member._codes(table)
