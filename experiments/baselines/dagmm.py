@@ -37,18 +37,19 @@ class DagmmMember:
         *,
         max_components: int = 40,
         n_mixtures: int = 4,
-        n_steps: int = 1_000,
+        n_epochs: int = 100,
         batch_size: int = 1_024,
         seed: int = 0,
     ) -> None:
         self.max_components = max_components
         self.n_mixtures = n_mixtures
-        self.n_steps = n_steps
+        self.n_epochs = n_epochs
         self.batch_size = batch_size
         self.seed = seed
 
     def fit(self, rows: Rows) -> Self:
-        n_columns = rows.shape[1]
+        n_rows, n_columns = rows.shape
+        batch_size = min(self.batch_size, n_rows)
         n_components = max(1, min(self.max_components, n_columns // 2))
         with seeded(self.seed):
             self.encoder_ = layers(n_columns, 60, n_components, activation=torch.nn.Tanh)
@@ -62,9 +63,8 @@ class DagmmMember:
             parts = (self.encoder_, self.decoder_, self.estimator_)
             optimiser = torch.optim.Adam([p for part in parts for p in part.parameters()], lr=1e-4)
             table = torch.from_numpy(dense(rows))
-            self.losses_ = train(
-                self._loss, optimiser, table, n_steps=self.n_steps, batch_size=self.batch_size, seed=self.seed
-            )
+            n_steps = math.ceil(self.n_epochs * n_rows / batch_size)
+            self.losses_ = train(self._loss, optimiser, table, n_steps=n_steps, batch_size=batch_size, seed=self.seed)
         self.estimator_.eval()
         with torch.no_grad():
             codes, _ = self._codes(table)
@@ -126,12 +126,12 @@ class DAGMM(Ensemble):
         *,
         n_members: int = 30,
         max_components: int = 40,
-        n_steps: int = 1_000,
+        n_epochs: int = 100,
         max_samples: int = MAX_SAMPLES,
         seed: int = 0,
     ) -> None:
         super().__init__(
-            lambda member_seed: DagmmMember(max_components=max_components, n_steps=n_steps, seed=member_seed),
+            lambda member_seed: DagmmMember(max_components=max_components, n_epochs=n_epochs, seed=member_seed),
             n_members=n_members,
             max_samples=max_samples,
             seed=seed,
