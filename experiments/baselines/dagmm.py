@@ -1,6 +1,6 @@
 """DAGMM (Zong et al. 2018): a Gaussian mixture over a row's code and its reconstruction error.
 
-Compression D-60-M and back, tanh, M half of D up to a limit; estimation (M + 2)-10-4 with dropout 0.5; loss =
+Compression D-60-M and back, tanh, M half of D up to two limits; estimation (M + 2)-10-4 with dropout 0.5; loss =
 reconstruction + 0.1 energy + 0.005 covariance penalty, Adam at 1e-4. All but the code is the original's for its
 largest set, where it is D-60-30-10-1: members with a code of one number disagree. The score is the energy, -log
 density.
@@ -50,7 +50,8 @@ class DagmmMember:
     def fit(self, rows: Rows) -> Self:
         n_rows, n_columns = rows.shape
         batch_size = min(self.batch_size, n_rows)
-        n_components = max(1, min(self.max_components, n_columns // 2))
+        # numbers whose covariance has fewer entries than there are rows
+        n_components = max(1, min(self.max_components, n_columns // 2, math.isqrt(n_rows)))
         with seeded(self.seed):
             self.encoder_ = layers(n_columns, 60, n_components, activation=torch.nn.Tanh)
             self.decoder_ = layers(n_components, 60, n_columns, activation=torch.nn.Tanh)

@@ -140,12 +140,12 @@ def test_mixture_of_numbers_that_say_the_same_has_a_density():
     assert torch.isfinite(energy(codes, mixture_of(codes, torch.full((200, 2), 0.5)))).all()
 
 
-@pytest.mark.parametrize(("n_columns", "n_components"), [(1, 1), (9, 4), (30, 6)])
-def test_code_of_dagmm_has_half_the_numbers_up_to_a_limit(n_columns, n_components):
+@pytest.mark.parametrize(("n_rows", "n_columns", "n_components"), [(50, 1, 1), (50, 9, 4), (50, 30, 6), (20, 30, 4)])
+def test_code_of_dagmm_has_half_the_numbers_up_to_a_limit_and_few_beside_the_rows(n_rows, n_columns, n_components):
     torch = pytest.importorskip("torch", reason="DAGMM needs torch")
-    rows = np.random.default_rng(0).random((20, n_columns), dtype=np.float32)
+    rows = np.random.default_rng(0).random((n_rows, n_columns), dtype=np.float32)
     (member,) = made("DAGMM", n_members=1, max_components=6, n_epochs=1).fit(rows).members_
-    assert member.encoder_(torch.from_numpy(rows)).shape == (20, n_components)
+    assert member.encoder_(torch.from_numpy(rows)).shape == (n_rows, n_components)
 
 
 def test_dagmm_sees_the_code_and_how_far_and_in_which_direction_the_reconstruction_is(planted):
