@@ -49,7 +49,6 @@ class DagmmMember:
 
     def fit(self, rows: Rows) -> Self:
         n_rows, n_columns = rows.shape
-        batch_size = min(self.batch_size, n_rows)
         # the root of the rows: their covariance has no more entries than there are rows
         n_components = max(1, min(self.max_components, n_columns // 2, math.isqrt(n_rows)))
         with seeded(self.seed):
@@ -64,8 +63,10 @@ class DagmmMember:
             parts = (self.encoder_, self.decoder_, self.estimator_)
             optimiser = torch.optim.Adam([p for part in parts for p in part.parameters()], lr=1e-4)
             table = torch.from_numpy(dense(rows))
-            n_steps = math.ceil(self.n_epochs * n_rows / batch_size)
-            self.losses_ = train(self._loss, optimiser, table, n_steps=n_steps, batch_size=batch_size, seed=self.seed)
+            n_steps = math.ceil(self.n_epochs * max(1.0, n_rows / self.batch_size))
+            self.losses_ = train(
+                self._loss, optimiser, table, n_steps=n_steps, batch_size=self.batch_size, seed=self.seed
+            )
         self.estimator_.eval()
         with torch.no_grad():
             codes, _ = self._codes(table)

@@ -148,6 +148,13 @@ def test_code_of_dagmm_has_half_the_numbers_up_to_a_limit_and_few_beside_the_row
     assert member.encoder_(torch.from_numpy(rows)).shape == (n_rows, n_components)
 
 
+@pytest.mark.parametrize(("n_rows", "n_steps"), [(20, 2), (2_500, 5)])
+def test_an_epoch_of_dagmm_is_as_many_batches_as_hold_the_rows(n_rows, n_steps):
+    rows = np.random.default_rng(0).random((n_rows, 4), dtype=np.float32)
+    (member,) = made("DAGMM", n_members=1, n_epochs=2).fit(rows).members_
+    assert len(member.losses_) == n_steps
+
+
 def test_dagmm_sees_the_code_and_how_far_and_in_which_direction_the_reconstruction_is(planted):
     torch = pytest.importorskip("torch", reason="DAGMM needs torch")
     rows, _ = planted
