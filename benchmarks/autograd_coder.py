@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from rdplearn.decoder import Decoder
-from rdplearn.pair_training import Coder
-from rdplearn.representation import Representation
+from rdplearn._model.decoder import Decoder
+from rdplearn._model.representation import Representation
+from rdplearn._training.pairs import Coder
 
 
 def linear_layer(weights: np.ndarray, bias: np.ndarray | None) -> nn.Linear:

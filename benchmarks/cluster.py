@@ -25,13 +25,13 @@ from benchmarks.measuring import best_times
 from benchmarks.tables import N_COLUMNS, command, numbers, paper_model, timed
 from distributed import Client, LocalCluster
 from rdplearn import RDPDetector, TableModel
+from rdplearn._distributed.client import Tasks
+from rdplearn._distributed.dataset_results import write_results
+from rdplearn._distributed.parquet_parts import Dataset, open_dataset
+from rdplearn._distributed.result_folder import ResultFolder
+from rdplearn._results.resumable import GrowingFile
+from rdplearn._results.scored import scored_rows
 from rdplearn.cli.checks import identity_of
-from rdplearn.distributed.cluster import Tasks
-from rdplearn.distributed.dataset_results import write_results
-from rdplearn.distributed.parquet_parts import Dataset, open_dataset
-from rdplearn.distributed.result_folder import ResultFolder
-from rdplearn.growing_file import GrowingFile
-from rdplearn.scored_rows import scored_rows
 
 N_LARGE = int(os.environ.get("RDPLEARN_DASK_ROWS", 20_000_000))
 N_PARTS = 20

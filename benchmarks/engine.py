@@ -10,12 +10,12 @@ import scipy.sparse as sp
 
 from benchmarks.measuring import best_times, in_own_process, peak_memory
 from rdplearn import RDPDetector
-from rdplearn.boosting import BoostingSettings, boost
-from rdplearn.fused_steps import FusedSteps
-from rdplearn.progress import Watch
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import TrainingSettings, draw_representation
-from rdplearn.threads import one_blas_thread
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import TrainingSettings, draw_representation
+from rdplearn._threads import one_blas_thread
+from rdplearn._training.boosting import BoostingSettings, boost
+from rdplearn._training.engines.compiled import FusedSteps
+from rdplearn._training.progress import Watch
 
 N_COMPONENTS, BATCH_SIZE = 50, 192
 

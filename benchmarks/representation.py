@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from benchmarks.engine import paper_settings
 from benchmarks.measuring import best_times, in_own_process, peak_memory
 from rdplearn import RDPTransformer
-from rdplearn.pair_training import draw_coder, set_to_work
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import TrainingSettings
-from rdplearn.threads import one_blas_thread
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import TrainingSettings
+from rdplearn._threads import one_blas_thread
+from rdplearn._training.pairs import draw_coder, set_to_work
 
 N_COMPONENTS, BATCH_SIZE = 1024, 192
 R8_SHAPE, R8_PER_ROW = (7_674, 17_387), 40

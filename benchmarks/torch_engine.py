@@ -8,10 +8,10 @@ import numpy as np
 
 from benchmarks.engine import BATCH_SIZE, N_COMPONENTS, paper_settings, table
 from benchmarks.measuring import best_times
-from rdplearn.problem import Problem
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import draw_representation
-from rdplearn.torch_settings import TorchSettings
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import draw_representation
+from rdplearn._training.task import Problem
+from rdplearn._training.torch_options import TorchSettings
 
 N_MEMBERS = 30
 
@@ -21,7 +21,7 @@ def torch_stack() -> list[dict[str, object]]:
     import torch
 
     from benchmarks.autograd_member import AutogradMember
-    from rdplearn.stacked_steps import StackedSteps
+    from rdplearn._training.engines.torch_steps import StackedSteps
 
     torch.set_num_threads(1)
     results: list[dict[str, object]] = []

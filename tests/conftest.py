@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from rdplearn._model.representation import TrainingSettings
 from rdplearn.detector import PAPER
-from rdplearn.representation import TrainingSettings
 
 settings.register_profile("same-every-time", derandomize=True)
 settings.register_profile("search", derandomize=False)  # pytest --hypothesis-profile=search: other examples each time

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rdplearn.background import done_behind, read_ahead
+from rdplearn._files.read_ahead import done_behind, read_ahead
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdplearn.boosting import Boosting, BoostingSettings, boost, drop_highest
-from rdplearn.progress import Watch
-from rdplearn.representation import TrainingSettings
+from rdplearn._model.representation import TrainingSettings
+from rdplearn._training.boosting import Boosting, BoostingSettings, boost, drop_highest
+from rdplearn._training.progress import Watch
 
 
 def settings(**changes) -> BoostingSettings:

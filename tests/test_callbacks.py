@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from rdplearn import Checkpoint, CheckpointError, RDPDetector, RDPTransformer, StopOnPlateau
-from rdplearn.fit_folder import FIT, in_words
+from rdplearn._training.checkpoint import FIT, in_words
 
 QUICK = {"n_members": 3, "n_rounds": 3, "n_steps": 30, "max_samples": 200, "random_state": 0}
 ENGINES = ["numpy", "numba", "torch"]

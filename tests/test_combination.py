@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdplearn.combination import LEAST, geometric_mean, mean_of, relative_logs
+from rdplearn._model.combination import LEAST, geometric_mean, mean_of, relative_logs
 
 SCORES = np.array([[1.0, 3.0], [5.0, 7.0], [9.0, 11.0]])
 

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from rdplearn.curves import (
+from rdplearn._views.curves import (
     Distinct,
     distinct_columns,
     fit_curves,
@@ -20,7 +20,7 @@ from rdplearn.curves import (
     robust_curve,
     surprise_curve,
 )
-from rdplearn.member_views import CURVE_ROWS, SeenRows, fit_views, names_in
+from rdplearn._views.view import CURVE_ROWS, SeenRows, fit_views, names_in
 
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

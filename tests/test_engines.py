@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rdplearn import losses, random_stream, sparse_kernels
-from rdplearn.plain_steps import PlainSteps
-from rdplearn.problem import Problem
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import Representation, draw_representation
-from rdplearn.training import choose_engine, filling_of, start, stretch_length, train
+from rdplearn._model import losses
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import Representation, draw_representation
+from rdplearn._training import random_stream
+from rdplearn._training.engines import sparse_kernels
+from rdplearn._training.engines.plain import PlainSteps
+from rdplearn._training.loop import choose_engine, filling_of, start, stretch_length, train
+from rdplearn._training.task import Problem
 from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 300, 20, 16

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rdplearn import RDPDetector, load, save
-from rdplearn.boosting import judge_rows
-from rdplearn.even_residuals import SMALLEST_SHARE, can_even_out, divided, sizes_of
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import draw_representation
-from rdplearn.scoring import Member
+from rdplearn._model.even_residuals import SMALLEST_SHARE, can_even_out, divided, sizes_of
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import draw_representation
+from rdplearn._scoring.scores import Member
+from rdplearn._training.boosting import judge_rows
 
 ROWS = np.random.default_rng(0).normal(size=(200, 6)).astype(np.float32)
 KEPT = np.arange(150)

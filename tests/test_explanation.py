@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 
 import rdplearn
 from rdplearn import RDPDetector, TableModel
-from rdplearn.attribution import BorrowedValues, most_deviating, n_tried
+from rdplearn._explain.attribution import BorrowedValues, most_deviating, n_tried
+from rdplearn._explain.explanation import Explanation
+from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from rdplearn.errors import TableError
-from rdplearn.explanation import Explanation
-from rdplearn.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from tests.conftest import SMALL
 
 KINDS = {
@@ -115,8 +115,8 @@ def test_a_row_is_explained_alike_wherever_it_stands(detector: RDPDetector, tabl
 
 def test_blocks_do_not_show(detector: RDPDetector, table, monkeypatch):
     whole = detector.explain(table).contributions
-    monkeypatch.setattr("rdplearn.attribution.CELLS_AT_ONCE", 1)
-    monkeypatch.setattr("rdplearn.attribution.FEWEST_ROWS", 7)
+    monkeypatch.setattr("rdplearn._explain.attribution.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("rdplearn._explain.attribution.FEWEST_ROWS", 7)
     np.testing.assert_array_equal(detector.explain(table).contributions, whole)
 
 

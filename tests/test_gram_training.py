@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 
-from rdplearn import losses
-from rdplearn.gram_training import GramSettings, PlainGramSteps, batches, gram_gradient, train_on_all_pairs
-from rdplearn.random_kernel import kernel_of, limit_kernel
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import Representation
+from rdplearn._model import losses
+from rdplearn._model.inner_products import kernel_of, limit_kernel
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import Representation
+from rdplearn._training.gram import GramSettings, PlainGramSteps, batches, gram_gradient, train_on_all_pairs
 
 
 def settings(**changes) -> GramSettings:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rdplearn import RDPDetector
-from rdplearn.progress import StoppedError, Watch
+from rdplearn._training.progress import StoppedError, Watch
 
 LONG_FIT = """
 import numpy as np, sys, threading

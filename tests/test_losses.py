@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdplearn import losses
+from rdplearn._model import losses
 
 LOSSES = {
     "distance": lambda phi, eta, shift: losses.distance_prediction_loss(phi, eta, shift),

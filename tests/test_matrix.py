@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from rdplearn import RDPDetector, TableError
-from rdplearn.matrix import read_matrix
+from rdplearn._views.matrix import read_matrix
 
 VALUES = np.arange(12.0).reshape(4, 3)
 NAMES = ["a", "b", "c"]

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdplearn import RDPDetector, member_views
-from rdplearn.member_views import worth_sharing
-from rdplearn.members import MEMBERS_A_DECK, Part, Sampling, plan_members
+from rdplearn import RDPDetector
+from rdplearn._training.members import MEMBERS_A_DECK, Part, Sampling, plan_members
+from rdplearn._views import view as member_views
+from rdplearn._views.view import worth_sharing
 
 NONE = np.empty(0, dtype=np.int64)
 

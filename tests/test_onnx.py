@@ -27,8 +27,8 @@ from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableModel, expo
 onnx = pytest.importorskip("onnx", reason="the export needs the onnx package")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the comparison needs onnxruntime")
 
-from rdplearn.onnx_graph import OPSET, Graph  # noqa: E402
-from rdplearn.onnx_views import piecewise_linear  # noqa: E402
+from rdplearn._onnx.graph import OPSET, Graph  # noqa: E402
+from rdplearn._onnx.views import piecewise_linear  # noqa: E402
 
 QUICK = {"n_members": 5, "n_rounds": 2, "n_steps": 60, "random_state": 0}
 CANCER = load_breast_cancer().data
@@ -248,7 +248,7 @@ def small(rows, phi, targets, partner):
 def test_without_onnx_the_error_names_the_install_command(tmp_path, monkeypatch):
     detector = RDPDetector(**QUICK).fit(CANCER)
     find = importlib.util.find_spec
-    monkeypatch.setattr("rdplearn.onnx_graph.find_spec", lambda name: None if name == "onnx" else find(name))
+    monkeypatch.setattr("rdplearn._onnx.graph.find_spec", lambda name: None if name == "onnx" else find(name))
     with pytest.raises(ImportError, match=r"is not installed. Run: pip install 'rdplearn\[onnx\]'"):
         export_onnx(detector, tmp_path / "model.onnx")
 

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from rdplearn import RDPDetector
-from rdplearn.outlook import FEW_COLUMNS, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, fitting, turns
-from rdplearn.storage import load, save
+from rdplearn._storage.models import load, save
+from rdplearn.defaults import FEW_COLUMNS, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, fitting, turns
 
 LEFT_OPEN = {**dict.fromkeys(asdict(NARROW)), "views": "auto", "mapping": "auto"}
 SHAPES = {"narrow": (60, 6), "tall": (MOST_LOW + 1, FEW_COLUMNS + 1), "wide": (60, MOST_NARROW + 1)}

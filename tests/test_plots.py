@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from rdplearn import RDPDetector, TableModel, plots
-from rdplearn.explanation import Explanation
-from rdplearn.typical import Typical
+from rdplearn._explain.explanation import Explanation
+from rdplearn.table.typical import Typical
 from tests.conftest import SMALL
 
 NASTY = "<b onclick=x>a & b</b>"

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
+from rdplearn._model.mapping import LARGEST_IDENTITY, draw_mapping, median_distance
 from rdplearn.errors import TableError
-from rdplearn.random_mapping import LARGEST_IDENTITY, draw_mapping, median_distance
 
 
 def unit_rows(n_rows: int, n_columns: int, seed: int = 0) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdplearn import random_stream
+from rdplearn._training import random_stream
 
 
 def test_scramble_is_a_bijection_on_every_low_word():

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rdplearn import decoder as decoders
-from rdplearn import losses, pair_training, random_stream
-from rdplearn.decoder import Decoder, cells_to_decode, column_chances, sample_columns
-from rdplearn.pair_training import Coder, set_to_work, train_on_pairs
-from rdplearn.random_mapping import draw_mapping, gaussian
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn._model import decoder as decoders
+from rdplearn._model import losses
+from rdplearn._model.decoder import Decoder, cells_to_decode, column_chances, sample_columns
+from rdplearn._model.mapping import draw_mapping, gaussian
+from rdplearn._model.representation import Representation, TrainingSettings, draw_representation
+from rdplearn._training import pairs as pair_training
+from rdplearn._training import random_stream
+from rdplearn._training.pairs import Coder, set_to_work, train_on_pairs
 from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 200, 40, 12

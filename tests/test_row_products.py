@@ -8,8 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, row_products, scoring
-from rdplearn.threads import one_blas_thread
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer
+from rdplearn._model import products as row_products
+from rdplearn._scoring import scores as scoring
+from rdplearn._threads import one_blas_thread
 
 N_ROWS = 700
 DETECTOR = {"n_members": 9, "n_rounds": 1, "n_steps": 5, "random_state": 0}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rdplearn.problem import Problem
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
-from rdplearn.row_space import row_space
-from rdplearn.training import train
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import Representation, TrainingSettings, draw_representation
+from rdplearn._training.loop import train
+from rdplearn._training.row_space import row_space
+from rdplearn._training.task import Problem
 from tests.conftest import assert_same_to_rounding
 
 

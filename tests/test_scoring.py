@@ -8,12 +8,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdplearn import scoring
-from rdplearn.combination import geometric_mean, mean_of
-from rdplearn.member_views import View
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import Representation
-from rdplearn.scoring import (
+from rdplearn._model.combination import geometric_mean, mean_of
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import Representation
+from rdplearn._scoring import scores as scoring
+from rdplearn._scoring.scores import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
     Ensemble,
@@ -24,7 +23,8 @@ from rdplearn.scoring import (
     scaled_member_scores,
     score_rows,
 )
-from rdplearn.views import UnchangedView
+from rdplearn._views.minmax import UnchangedView
+from rdplearn._views.view import View
 
 
 def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensemble, list[Member]]:

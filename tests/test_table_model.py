@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 import rdplearn
-from rdplearn import RDPDetector, TableEncoder, TableError, TableModel, scoring
-from rdplearn.scoring import Ensemble
+from rdplearn import RDPDetector, TableEncoder, TableError, TableModel
+from rdplearn._scoring import scores as scoring
+from rdplearn._scoring.scores import Ensemble
 from tests.conftest import SMALL, assert_same_to_rounding
 
 
@@ -98,7 +99,7 @@ def test_long_tables_are_scored_by_the_compiled_kernel_from_the_same_row_on(monk
         return original(self, n_numbers)
 
     n_numbers = sum(ensemble.bias.size for panel in model.estimator.panels_ for ensemble in panel.ensembles)
-    monkeypatch.setattr("rdplearn.scoring.NUMBERS_WORTH_COMPILING", 101 * n_numbers)
+    monkeypatch.setattr("rdplearn._scoring.scores.NUMBERS_WORTH_COMPILING", 101 * n_numbers)
     monkeypatch.setattr(Ensemble, "scorer", scorer)
     whole = model.score_samples(frame)
     n_panels = len(model.estimator.panels_)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rdplearn import RDPDetector, RDPWarning
-from rdplearn.threshold import (
+from rdplearn._scoring.threshold import (
     automatic_threshold,
     continued_tail,
     false_alarm_threshold,

@@ -14,20 +14,26 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, losses, random_stream
-from rdplearn.plain_steps import PlainSteps
-from rdplearn.problem import Problem
-from rdplearn.random_mapping import draw_mapping
-from rdplearn.representation import Representation, TrainingSettings, draw_representation
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning
+from rdplearn._model import losses
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.representation import Representation, TrainingSettings, draw_representation
+from rdplearn._training import random_stream
+from rdplearn._training.engines.plain import PlainSteps
+from rdplearn._training.task import Problem
 from tests.conftest import assert_same_to_rounding, planted_table, training_settings
 
 torch = pytest.importorskip("torch", reason="the torch engine needs PyTorch")
 nn, F = torch.nn, torch.nn.functional
 
-from rdplearn import stacked_members, torch_device, torch_stream  # noqa: E402
-from rdplearn.stacked_rows import DenseStack  # noqa: E402
-from rdplearn.stacked_steps import StackedSteps  # noqa: E402
-from rdplearn.torch_settings import TorchSettings  # noqa: E402
+from rdplearn._training import stacks as stacked_members
+from rdplearn._training.engines import (
+    torch_device,
+    torch_stream,
+)
+from rdplearn._training.engines.torch_rows import DenseStack  # noqa: E402
+from rdplearn._training.engines.torch_steps import StackedSteps  # noqa: E402
+from rdplearn._training.torch_options import TorchSettings  # noqa: E402
 
 QUICK = {"n_members": 3, "n_rounds": 2, "n_steps": 40, "max_samples": 300, "random_state": 0}
 CPU = TorchSettings(device="cpu")
@@ -189,16 +195,16 @@ def test_threads_and_the_generator_of_torch_are_left_as_they_were(table):
 
 def test_rows_that_do_not_fit_on_the_device_are_streamed(table, monkeypatch):
     expected = RDPDetector(engine="torch", **QUICK).fit(table).score_samples(table)
-    monkeypatch.setattr("rdplearn.stacked_rows.room_for_rows", lambda device: 0.0)
+    monkeypatch.setattr("rdplearn._training.engines.torch_rows.room_for_rows", lambda device: 0.0)
     streamed = RDPDetector(engine="torch", **QUICK).fit(table)
     np.testing.assert_array_equal(streamed.score_samples(table), expected)
 
 
 def test_rows_stay_on_a_device_with_room_for_them(monkeypatch):
     part = np.ones((4, 3), dtype=np.float32)
-    monkeypatch.setattr("rdplearn.stacked_rows.room_for_rows", lambda device: 48.0)
+    monkeypatch.setattr("rdplearn._training.engines.torch_rows.room_for_rows", lambda device: 48.0)
     assert DenseStack([part], torch.device("meta")).table.device.type == "meta"
-    monkeypatch.setattr("rdplearn.stacked_rows.room_for_rows", lambda device: 47.0)
+    monkeypatch.setattr("rdplearn._training.engines.torch_rows.room_for_rows", lambda device: 47.0)
     assert DenseStack([part], torch.device("meta")).table.device.type == "cpu"
 
 
@@ -276,7 +282,7 @@ def keep_distances(rows, phi, targets, partner):
 
 def test_a_network_like_the_papers_is_trained_like_the_papers():
     alone = problems()
-    from rdplearn.torch_networks import OwnNetwork
+    from rdplearn._training.engines.torch_networks import OwnNetwork
 
     own = problems()
     for problem in own:
@@ -320,7 +326,7 @@ def test_rows_are_explained(network):
 
 
 def test_hidden_layers_are_applied_alike_in_numpy_and_in_torch():
-    from rdplearn.torch_networks import LeakyLayers
+    from rdplearn._training.engines.torch_networks import LeakyLayers
 
     rng = np.random.default_rng(0)
     phis = [draw_representation(5, 4, rng, (7, 6)) for _ in range(2)]
@@ -508,7 +514,9 @@ def test_importing_and_using_rdplearn_never_imports_torch():
 @pytest.mark.parametrize("estimator", [RDPDetector, RDPTransformer])
 def test_without_torch_the_error_names_the_install_command(estimator, monkeypatch, table):
     find = importlib.util.find_spec
-    monkeypatch.setattr("rdplearn.torch_settings.find_spec", lambda name: None if name == "torch" else find(name))
+    monkeypatch.setattr(
+        "rdplearn._training.torch_options.find_spec", lambda name: None if name == "torch" else find(name)
+    )
     with pytest.raises(
         ImportError, match=r"needs PyTorch, which is not installed. Run: pip install 'rdplearn\[torch\]'"
     ):

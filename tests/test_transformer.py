@@ -246,7 +246,7 @@ def test_negative_sparse_entries_are_values_like_any_other():
 @pytest.mark.parametrize("make", [fitted, paper])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_the_same_seed_gives_the_same_features_for_any_n_jobs(make, kind, monkeypatch):
-    monkeypatch.setattr("rdplearn.feature_map.BLOCK", 16)
+    monkeypatch.setattr("rdplearn._scoring.features.BLOCK", 16)
     X = groups()[0] if kind == "dense" else words()[0]
     one, two = make(X), make(X, n_jobs=2)
     assert np.array_equal(one.transform(X), two.transform(X))

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from rdplearn import RDPDetector, TableModel
-from rdplearn.combination import geometric_mean, mean_of
-from rdplearn.trust import alarm_table, assess, ranking_stability, score_distribution, view_agreement
+from rdplearn._explain.reliability import alarm_table, assess, ranking_stability, score_distribution, view_agreement
+from rdplearn._model.combination import geometric_mean, mean_of
 from tests.conftest import SMALL, planted_table
 
 

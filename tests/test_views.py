@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rdplearn.views import FARTHEST, UnchangedView, fit_min_max
+from rdplearn._views.minmax import FARTHEST, UnchangedView, fit_min_max
 
 tables = hnp.arrays(
     np.float64,
@@ -70,7 +70,7 @@ def test_every_numeric_type_is_scaled_alike(dtype):
 
 
 def test_the_table_is_never_copied_whole(monkeypatch):
-    from rdplearn import views
+    from rdplearn._views import minmax as views
 
     monkeypatch.setattr(views, "row_blocks", lambda n_rows: (slice(s, s + 7) for s in range(0, n_rows, 7)))
     table = np.random.default_rng(0).normal(size=(100, 3))

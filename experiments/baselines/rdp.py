@@ -89,8 +89,8 @@ class RDPDefault:
 
     def trust(self, rows: Rows) -> dict[str, float | None]:
         """What the detector says of its own ranking, without labels: of `assess` the figures, not the alarms."""
-        from rdplearn.outlook import in_turn
-        from rdplearn.trust import ranking_stability, view_agreement
+        from rdplearn._explain.reliability import ranking_stability, view_agreement
+        from rdplearn.defaults import in_turn
 
         combination, views = self.detector_.combination_, self.detector_.for_shape(*rows.shape).views
         scores = -self.detector_.member_scores(rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rdplearn.outlook import NARROW, TALL
+from rdplearn.defaults import NARROW, TALL
 
 DEFAULT = "RDP default"
 FOREST = "IsolationForest"

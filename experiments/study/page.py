@@ -14,7 +14,7 @@ from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import AS_IF_TALL, CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
-from rdplearn.outlook import FEW_COLUMNS, MOST_LOW, MOST_NARROW, TALL, WIDE, Outlook, fitting
+from rdplearn.defaults import FEW_COLUMNS, MOST_LOW, MOST_NARROW, TALL, WIDE, Outlook, fitting
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05

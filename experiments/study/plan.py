@@ -10,7 +10,7 @@ from experiments import datasets, methods, runs
 from experiments.results import RESULTS
 from experiments.study.entrants import DEFAULT, Entrant, Group, as_lines_have_them
 from rdplearn import RDPDetector
-from rdplearn.outlook import TALL, fitting
+from rdplearn.defaults import TALL, fitting
 
 FOLDER = RESULTS / "study"
 SHORT, SHORT_AND_SCALED = {"max_rows": 5_000}, {"max_rows": 5_000, "scaling": "standard"}

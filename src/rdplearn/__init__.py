@@ -6,9 +6,12 @@ Names are imported when first used, so that ``import rdplearn`` and ``rdplearn -
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rdplearn.version import __version__ as __version__
+from rdplearn._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from rdplearn._onnx.export import export_onnx as export_onnx
+    from rdplearn._storage.models import load as load
+    from rdplearn._storage.models import save as save
     from rdplearn.callbacks import Checkpoint as Checkpoint
     from rdplearn.callbacks import StopOnPlateau as StopOnPlateau
     from rdplearn.clusterer import RDPClusterer as RDPClusterer
@@ -17,13 +20,10 @@ if TYPE_CHECKING:
     from rdplearn.errors import ModelFileError as ModelFileError
     from rdplearn.errors import RDPWarning as RDPWarning
     from rdplearn.errors import TableError as TableError
-    from rdplearn.frame_scores import detect as detect
-    from rdplearn.onnx_export import export_onnx as export_onnx
     from rdplearn.report import write_report as write_report
-    from rdplearn.storage import load as load
-    from rdplearn.storage import save as save
     from rdplearn.table import TableEncoder as TableEncoder
     from rdplearn.table_model import TableModel as TableModel
+    from rdplearn.table_model import detect as detect
     from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 _HOME = {
@@ -38,10 +38,10 @@ _HOME = {
     "TableEncoder": "rdplearn.table",
     "TableError": "rdplearn.errors",
     "TableModel": "rdplearn.table_model",
-    "detect": "rdplearn.frame_scores",
-    "export_onnx": "rdplearn.onnx_export",
-    "load": "rdplearn.storage",
-    "save": "rdplearn.storage",
+    "detect": "rdplearn.table_model",
+    "export_onnx": "rdplearn._onnx.export",
+    "load": "rdplearn._storage.models",
+    "save": "rdplearn._storage.models",
     "write_report": "rdplearn.report",
 }
 __all__ = [

@@ -16,14 +16,14 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rdplearn.matrix import Matrix, read_matrix
-from rdplearn.partitioned import for_partitions
-from rdplearn.row_products import in_steady_blocks, row_products
-from rdplearn.threads import one_blas_thread
-from rdplearn.training import ENGINES
+from rdplearn._model.products import in_steady_blocks, row_products
+from rdplearn._threads import one_blas_thread
+from rdplearn._to_dask import for_partitions
+from rdplearn._training.loop import ENGINES
+from rdplearn._types import Floats, Matrix
+from rdplearn._views.matrix import read_matrix
 from rdplearn.transformer import RDPTransformer
 
-Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 
 MANY_ROWS = 50_000  # beyond this, K-means learns from mini-batches

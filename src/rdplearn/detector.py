@@ -9,36 +9,33 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rdplearn.attribution import attribute
-from rdplearn.boosting import BoostingSettings
+from rdplearn._explain.attribution import attribute
+from rdplearn._explain.explanation import Explanation, column_groups, grouped_values, typical_ranges
+from rdplearn._explain.reliability import Assessment, assess
+from rdplearn._explain.typical_rows import learn_typical_rows, rows_to_sample
+from rdplearn._model.combination import geometric_mean, mean_of
+from rdplearn._model.mapping import MAPPING_NAMES
+from rdplearn._model.representation import TrainingSettings
+from rdplearn._scoring.scores import Panel, scaled_member_scores, score_rows
+from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, share_threshold
+from rdplearn._to_dask import for_partitions
+from rdplearn._training.boosting import BoostingSettings
+from rdplearn._training.checkpoint import FitFolder, open_fit_folder
+from rdplearn._training.loop import ENGINES, Filling, choose_engine, filling_of
+from rdplearn._training.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
+from rdplearn._training.torch_options import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
+from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn._views.matrix import is_constant, read_matrix
+from rdplearn._views.view import VIEW_NAMES, View, fit_views, names_in
 from rdplearn.callbacks import check_callbacks
-from rdplearn.combination import geometric_mean, mean_of
+from rdplearn.defaults import Outlook, choose_outlook, in_turn, is_open, turns
 from rdplearn.errors import RDPWarning
-from rdplearn.explanation import Explanation, column_groups, grouped_values, typical_ranges
-from rdplearn.fit_folder import FitFolder, open_fit_folder
-from rdplearn.matrix import Matrix, is_constant, read_matrix
-from rdplearn.member_views import VIEW_NAMES, View, fit_views, names_in
-from rdplearn.members import Part, Plan, Sampling, TrainedMembers, plan_members, train_members
-from rdplearn.outlook import Outlook, choose_outlook, in_turn, is_open, turns
-from rdplearn.partitioned import for_partitions
-from rdplearn.random_mapping import MAPPING_NAMES
-from rdplearn.representation import TrainingSettings
-from rdplearn.scoring import Panel, scaled_member_scores, score_rows
-from rdplearn.threshold import automatic_threshold, false_alarm_threshold, share_threshold
-from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
-from rdplearn.training import ENGINES, Filling, choose_engine, filling_of
-from rdplearn.trust import Assessment, assess
-from rdplearn.typical_rows import learn_typical_rows, rows_to_sample
-
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 PAPER: dict[str, Any] = {
     "n_members": 30,
@@ -78,7 +75,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
 
     The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: members that see the columns
     differently, and short training. What is None or "auto" follows from the shape of the table: a *wide* one has more
-    than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows (`rdplearn.outlook`).
+    than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows (`rdplearn.defaults`).
     `RDPDetector.paper` makes the detector of the paper [1]_.
 
     Parameters
@@ -92,11 +89,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     views : str or list of str, default="auto"
         How members see the columns: "minmax" scales them to [0, 1] by their range at fit, "robust" by their median and
         the middle nine tenths, "rank" by ranks, "surprise" by how rare a value is, "unchanged" takes them as they are;
-        "robust+rank" is both side by side. With a list, members take turns. See `rdplearn.curves`, and
-        `rdplearn.outlook` for the mix that "auto" stands for.
+        "robust+rank" is both side by side. With a list, members take turns. See `rdplearn._views.curves`, and
+        `rdplearn.defaults` for the mix that "auto" stands for.
     mapping : {"auto", "leaky", "linear", "sparse", "fourier", "identity", "few"}, transformer, callable, or list of \
             these, default="auto"
-        The random mapping η; see `rdplearn.random_mapping`. A scikit-learn transformer is cloned, seeded and fitted on
+        The random mapping η; see `rdplearn._model.mapping`. A scikit-learn transformer is cloned, seeded and fitted on
         each member's rows; a callable takes rows to targets and must always give the same answer. With a list, members
         take turns; "auto" is a mix, or "leaky" for tall and wide tables.
     bandwidth : float, default=None
@@ -137,7 +134,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     even_residuals : bool, default=None
         Divide the residual of each number of φ by its size on the rows kept, so that none makes the score by itself;
         not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
-        or a member sees no more rows than columns, residuals are taken as they are. See `rdplearn.even_residuals`.
+        or a member sees no more rows than columns, residuals are taken as they are. See `rdplearn._model.even_residuals`.
     max_samples : int or float, default=None
         Rows that each member draws: a number, or a share of the table in (0, 1]. By default 1,024, and 4,096 for wide
         tables.
@@ -145,14 +142,14 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Draw rows with replacement; otherwise no row twice.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
-        member gives a row. Members that take turns need the latter. See `rdplearn.combination`.
+        member gives a row. Members that take turns need the latter. See `rdplearn._model.combination`.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
         (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
         large tables a random sample is judged: 1,000 rows for the box plot, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
-        fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn.threshold`.
+        fifth of the rows, at most 10,000, which no member is trained on; see `rdplearn._scoring.threshold`.
     engine : {"auto", "numba", "numpy", "torch"}, default="auto"
         Compiled kernels, plain NumPy or PyTorch, with the same result up to rounding; by default whichever of the first
         two is done first, or PyTorch where one of the next five parameters needs it. See `docs/torch.md`.
@@ -443,7 +440,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
     def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
-        """Which columns made each row as anomalous as it is; see `rdplearn.attribution`.
+        """Which columns made each row as anomalous as it is; see `rdplearn._explain.attribution`.
 
         Costs less than scoring a row for each column. Contributions depend on the row and the fitted detector alone.
 
@@ -486,7 +483,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:
         """How far to trust the ranking, and the alarms at several false-alarm rates, without labels.
 
-        A table of more than 100,000 rows is judged by a random sample of that size; see `rdplearn.trust`.
+        A table of more than 100,000 rows is judged by a random sample of that size; see `rdplearn._explain.reliability`.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 r"""Which distances are predicted, and how: a rule that looks at the table and never at labels.
 
-With all pairs of a batch (`gram_training.py`), what a user leaves open is settled by how full the table is:
+With all pairs of a batch (`gram.py`), what a user leaves open is settled by how full the table is:
 
 ===============  ==========================================  =========================================
 left open        mostly zeros (below 10 % non-zero)          otherwise
@@ -27,12 +27,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rdplearn.losses import REPRESENTATION_SLOPE
-from rdplearn.matrix import Matrix
-from rdplearn.random_kernel import LINEAR_MAPPINGS
-from rdplearn.random_mapping import Rows
-from rdplearn.unit_rows import CentredRows, WeightedUnitRows, fit_centred_rows, fit_weighted_unit_rows, is_mostly_zero
-from rdplearn.views import MinMaxView, UnchangedView, fit_min_max
+from rdplearn._model.inner_products import LINEAR_MAPPINGS
+from rdplearn._model.losses import REPRESENTATION_SLOPE
+from rdplearn._types import Matrix, Rows
+from rdplearn._views.minmax import MinMaxView, UnchangedView, fit_min_max
+from rdplearn._views.unit_rows import (
+    CentredRows,
+    WeightedUnitRows,
+    fit_centred_rows,
+    fit_weighted_unit_rows,
+    is_mostly_zero,
+)
 
 FEW_COLUMNS = 10
 UNIT_BANDWIDTH = float(np.sqrt(0.5))  # between rows of length 1: exp(-|x - y|^2)

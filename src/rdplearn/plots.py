@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn import charts, trust
-from rdplearn.charts import rarity as rarity
-from rdplearn.plot_style import template as template
+from rdplearn._explain import reliability as trust
+from rdplearn.report import charts
+from rdplearn.report.charts import rarity as rarity
+from rdplearn.report.style import template as template
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -146,7 +147,7 @@ def cluster_sizes(sizes: Sequence[int]) -> go.Figure:
 
 
 def figure_of(chart: charts.Chart) -> go.Figure:
-    """A chart of `rdplearn.charts` as a figure in light colours."""
+    """A chart of `rdplearn.report.charts` as a figure in light colours."""
     import plotly.graph_objects as go
 
     return go.Figure({"data": chart["data"], "layout": chart["layout"] | {"template": template("light")}})

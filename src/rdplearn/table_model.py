@@ -8,31 +8,33 @@ the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from rdplearn.background import read_ahead
+from rdplearn._explain.explanation import Explanation, joined
+from rdplearn._explain.notebook import html_table
+from rdplearn._files.read_ahead import read_ahead
+from rdplearn._scoring.scores import rows_so_far
+from rdplearn._to_dask import for_partitions
+from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError
-from rdplearn.explanation import Explanation, joined
-from rdplearn.notebook_view import html_table
-from rdplearn.partitioned import for_partitions
-from rdplearn.scoring import rows_so_far
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rdplearn._explain.reliability import Assessment
     from rdplearn.clusterer import RDPClusterer
-    from rdplearn.detector import RDPDetector
     from rdplearn.transformer import RDPTransformer
-    from rdplearn.trust import Assessment
 
+SCORE, REPORTED = "anomaly_score", "anomalous"
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
 
@@ -156,7 +158,7 @@ class TableModel:
     def assess(self, table: Any) -> Assessment:
         """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
 
-        A large table is judged by a random sample; see `rdplearn.trust`.
+        A large table is judged by a random sample; see `rdplearn._explain.reliability`.
         """
         opened = open_table(table)
         sampler = self.sampler(len(opened.column_names))
@@ -205,3 +207,62 @@ def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table
             yield batch
 
     return Table(table.name, table.column_names, read)
+
+
+def detect(
+    table: Any,
+    *,
+    ignore: Iterable[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    **parameters: Any,
+) -> Any:
+    """Find the rows of a table that are unlike the rest: fit and score in one go.
+
+    Parameters
+    ----------
+    table : path, pandas, polars or Arrow table, or 2-D array
+    ignore : columns that are kept in the result and not looked at, such as identifiers and labels
+    kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
+    parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``
+
+    Returns
+    -------
+    frame of the type that came in, an Arrow table for paths and arrays
+        All columns and the index of the table, and two more: ``anomaly_score``, the higher the less normal, and
+        ``anomalous``, whether the row is beyond the threshold. For a table that does not fit into memory, use
+        `TableModel`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rdplearn
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame({"age": rng.integers(20, 70, 300), "city": rng.choice(["Oslo", "Rome"], 300)})
+    >>> people.loc[17, "age"] = 250
+    >>> found = rdplearn.detect(people, n_members=3, n_rounds=2, n_steps=100, random_state=0)
+    >>> int(found["anomaly_score"].idxmax()), found.columns.tolist()
+    (17, ['age', 'city', 'anomaly_score', 'anomalous'])
+    """
+    opened = open_table(table)
+    taken = sorted({SCORE, REPORTED} & set(opened.column_names))
+    if taken:
+        raise TableError(
+            f"Column {taken[0]!r} is in the table already. Rename or drop it before 'detect' adds its own."
+        )
+    detector = RDPDetector(**parameters)
+    model = TableModel(detector, TableEncoder(ignore=ignore, kinds=kinds)).fit(opened)
+    scores = -model.score_samples(opened)
+    return beside(table, opened, {SCORE: scores, REPORTED: scores > -detector.offset_})
+
+
+def beside(table: Any, opened: Table, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The table with further columns, as the type of frame that it is."""
+    import pyarrow as pa
+
+    if nw.dependencies.is_into_dataframe(table):
+        frame = nw.from_native(table, eager_only=True)
+        series = [nw.new_series(name, values, backend=frame.implementation) for name, values in columns.items()]
+        return frame.with_columns(*series).to_native()
+    whole = pa.Table.from_batches(list(opened.batches()))
+    for name, values in columns.items():
+        whole = whole.append_column(name, pa.array(values))
+    return whole

@@ -9,46 +9,35 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from rdplearn._model.decoder import Decoder
+from rdplearn._model.inner_products import Kernel, kernel_of, limit_kernel
+from rdplearn._model.mapping import MAPPING_NAMES, ROWS_FOR_BANDWIDTH, draw_mapping, gaussian, median_distance
+from rdplearn._model.representation import Representation, TrainingSettings
+from rdplearn._scoring.features import FeatureMap, map_rows
+from rdplearn._threads import one_blas_thread
+from rdplearn._to_dask import for_partitions
+from rdplearn._training.checkpoint import FitFolder, SavedTraining, open_fit_folder
+from rdplearn._training.drawn_phi import draw_phi
+from rdplearn._training.gram import GramSettings, GramSteps, PlainGramSteps, train_on_all_pairs
+from rdplearn._training.loop import ENGINES
+from rdplearn._training.pairs import choose_pair_engine, train_on_pairs
+from rdplearn._training.progress import Watch
+from rdplearn._training.row_space import row_space, span_flops
+from rdplearn._training.task import Phi
+from rdplearn._training.torch_options import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows
+from rdplearn._views.matrix import read_matrix
+from rdplearn._views.minmax import MinMaxView, UnchangedView
+from rdplearn._views.unit_rows import CentredRows
 from rdplearn.callbacks import Records, check_callbacks, wants_to_stop
-from rdplearn.decoder import Decoder
-from rdplearn.drawn_phi import draw_phi
 from rdplearn.errors import RDPWarning
-from rdplearn.feature_map import FeatureMap, map_rows
-from rdplearn.fit_folder import FitFolder, SavedTraining, open_fit_folder
 from rdplearn.formulation import Formulation, choose_formulation
-from rdplearn.gram_training import GramSettings, GramSteps, PlainGramSteps, train_on_all_pairs
-from rdplearn.matrix import Matrix, read_matrix
-from rdplearn.pair_training import choose_pair_engine, train_on_pairs
-from rdplearn.partitioned import for_partitions
-from rdplearn.problem import Phi
-from rdplearn.progress import Watch
-from rdplearn.random_kernel import Kernel, kernel_of, limit_kernel
-from rdplearn.random_mapping import (
-    MAPPING_NAMES,
-    ROWS_FOR_BANDWIDTH,
-    Rows,
-    draw_mapping,
-    gaussian,
-    median_distance,
-)
-from rdplearn.representation import Representation, TrainingSettings
-from rdplearn.row_space import row_space, span_flops
-from rdplearn.threads import one_blas_thread
-from rdplearn.torch_settings import TORCH_CONSTRAINTS, Device, engine_for, torch_settings
-from rdplearn.training import ENGINES
-from rdplearn.unit_rows import CentredRows
-from rdplearn.views import MinMaxView, UnchangedView
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 TRAINING_ROWS = 100_000  # of larger tables, `pairs="one"` learns from a random sample of this size
 LARGEST_COPY = 2**30  # bytes of prepared dense rows beyond which each batch is prepared when it is drawn
@@ -88,7 +77,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Numbers in η(x), the paper's K. By default infinitely many with ``pairs="all"`` and as many as `n_components`
         with ``pairs="one"``.
     mapping : {"auto", "leaky", "linear", "sparse", "fourier", "identity"}, transformer or callable, default="auto"
-        The random mapping η; see `rdplearn.random_mapping`. A scikit-learn transformer is cloned, seeded and fitted on
+        The random mapping η; see `rdplearn._model.mapping`. A scikit-learn transformer is cloned, seeded and fitted on
         the prepared rows; a callable takes rows to targets and must always give the same answer. ``"auto"`` is linear
         for mostly zero tables, Fourier features for others, and leaky with ``pairs="one"``.
     bandwidth : float, default=None
@@ -97,7 +86,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     pairs : {"all", "one"}, default="all"
         Predict the distances of all pairs of a batch, or of each row and one partner, as the paper does.
     scaling : {"auto", "unit", "minmax"} or None, default="auto"
-        What happens to rows first. ``"unit"`` evens out the columns and gives rows length 1 (`rdplearn.unit_rows`),
+        What happens to rows first. ``"unit"`` evens out the columns and gives rows length 1 (`rdplearn._views.unit_rows`),
         ``"minmax"`` scales columns to [0, 1] by their range at fit, None takes them as they are. ``"auto"`` is
         ``"unit"``, except below ten columns, where rows keep their length, and with ``pairs="one"``: ``"minmax"``.
     inner_product : {"auto", "plain", "unit", "l1"}, default="auto"
@@ -537,7 +526,9 @@ class Training:
         """Hold PyTorch, if it is used, to the threads asked for."""
         if self.engine != "torch":
             return nullcontext()
-        from rdplearn.torch_device import torch_threads  # here, because importing PyTorch takes seconds
+        from rdplearn._training.engines.torch_device import (
+            torch_threads,  # here, because importing PyTorch takes seconds
+        )
 
         return torch_threads(self.n_jobs)
 
@@ -545,7 +536,7 @@ class Training:
         """Set an engine to work on all pairs."""
         if self.engine != "torch":
             return PlainGramSteps(phi, settings)
-        from rdplearn.torch_gram import TorchGramSteps
+        from rdplearn._training.engines.torch_gram import TorchGramSteps
 
         return TorchGramSteps(phi, settings, self.wanted, self.distance_weight)
 

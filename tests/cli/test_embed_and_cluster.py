@@ -175,7 +175,7 @@ def test_a_stopped_first_run_is_continued_with_the_model_that_it_kept(run: Run, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rdplearn.table.reading.FEWEST_ROWS", 50)
         patch.setattr("rdplearn.table.reading.MOST_ROWS", 50)
-        patch.setattr("rdplearn.result_formats.publish", lambda *_: (_ for _ in ()).throw(OSError("stopped")))
+        patch.setattr("rdplearn._results.formats.publish", lambda *_: (_ for _ in ()).throw(OSError("stopped")))
         run("embed", table, "-o", output, "-m", model, "--id", "order", "-q", *BRIEF["embed"], exit_code=1)
     assert (tmp_path / "features.csv.partial").exists()
     run("embed", model, table, "-o", output, "--id", "order", "--resume", "--jobs", 1)
@@ -183,10 +183,10 @@ def test_a_stopped_first_run_is_continued_with_the_model_that_it_kept(run: Run, 
 
 
 def test_batches_are_small_where_features_are_many(table: Path, models: dict[str, Path], monkeypatch):
-    from rdplearn.embedded_rows import embedded_rows
+    from rdplearn._results.embedded import embedded_rows
 
-    monkeypatch.setattr("rdplearn.embedded_rows.FEWEST_ROWS", 1)
-    monkeypatch.setattr("rdplearn.embedded_rows.CELLS_PER_BATCH", 600)
+    monkeypatch.setattr("rdplearn._results.embedded.FEWEST_ROWS", 1)
+    monkeypatch.setattr("rdplearn._results.embedded.CELLS_PER_BATCH", 600)
     model = rdplearn.load(models["embed"])
     batches = list(embedded_rows(model, open_table(table)))
     assert [len(batch.features) for batch in batches] == [100, 100, 100]

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import rdplearn
+from rdplearn._results.resumable import GrowingFile
 from rdplearn.cli.app import app
 from rdplearn.cli.checks import identity_of
-from rdplearn.growing_file import GrowingFile
 from tests.cli.conftest import QUICK, Run, sales
 
 N_KILLS = 20
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  #
 def small_batches(monkeypatch) -> None:
     monkeypatch.setattr("rdplearn.table.reading.FEWEST_ROWS", 50)
     monkeypatch.setattr("rdplearn.table.reading.MOST_ROWS", 50)
-    monkeypatch.setattr("rdplearn.growing_file.SECONDS_BETWEEN_ENTRIES", 0.0)
+    monkeypatch.setattr("rdplearn._results.resumable.SECONDS_BETWEEN_ENTRIES", 0.0)
 
 
 def in_child(arguments: list[str]) -> multiprocessing.Process:

@@ -18,13 +18,13 @@ from sklearn.base import clone
 
 import rdplearn
 from rdplearn import RDPDetector, TableModel
+from rdplearn._distributed.client import Tasks
+from rdplearn._distributed.dataset_results import write_results
+from rdplearn._distributed.parquet_parts import open_dataset
+from rdplearn._distributed.result_folder import ResultFolder
+from rdplearn._results.scored import TopRows, scored_rows
 from rdplearn.cli.checks import identity_of
-from rdplearn.distributed.cluster import Tasks
-from rdplearn.distributed.dataset_results import write_results
-from rdplearn.distributed.parquet_parts import open_dataset
-from rdplearn.distributed.result_folder import ResultFolder
 from rdplearn.errors import TableError
-from rdplearn.scored_rows import TopRows, scored_rows
 from tests.distributed.conftest import SMALL, WorkerKiller
 
 N_PARTS, ROWS_A_PART = 8, 3000

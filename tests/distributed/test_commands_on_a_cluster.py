@@ -101,7 +101,7 @@ def test_what_cannot_be_done_on_a_cluster_is_told(run, folder, arguments, told, 
 
 @pytest.mark.parametrize("where", ["tcp://127.0.0.1:9", "local:none"])
 def test_a_cluster_that_is_not_there_is_told(folder, where, monkeypatch):
-    monkeypatch.setattr("rdplearn.distributed.cluster.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("rdplearn._distributed.client.SECONDS_TO_CONNECT", 1)
     done = CliRunner().invoke(app, ["detect", str(folder / "parts"), "--dask", where])
     assert done.exit_code == 1
     assert "no Dask scheduler" in done.output or "must name a number of workers" in done.output

@@ -155,7 +155,7 @@ def test_samples_of_large_tables_are_those_of_one_machine(client, monkeypatch, p
 
 
 def test_features_of_large_tables_are_learned_from_a_uniform_sample(client, monkeypatch, numbers):
-    monkeypatch.setattr("rdplearn.distributed.fitting.MOST_ROWS_OF_FEATURES", 300)
+    monkeypatch.setattr("rdplearn._distributed.fitting.MOST_ROWS_OF_FEATURES", 300)
     one, other = (clone(TRANSFORMER).fit(in_parts(numbers, cuts)) for cuts in ([100], [2, 890]))
     assert np.array_equal(one.feature_map_.phi.weights, other.feature_map_.phi.weights)
     assert not np.array_equal(one.feature_map_.phi.weights, clone(TRANSFORMER).fit(numbers).feature_map_.phi.weights)

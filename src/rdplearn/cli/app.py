@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rdplearn._version import __version__
 from rdplearn.cli.cluster import cluster
 from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
@@ -17,7 +18,6 @@ from rdplearn.cli.fit import fit
 from rdplearn.cli.inspect import inspect
 from rdplearn.cli.report import report
 from rdplearn.cli.score import score
-from rdplearn.version import __version__
 
 app = typer.Typer(
     name="rdplearn",

@@ -11,13 +11,13 @@ from typing import Any
 
 import typer
 
+from rdplearn._files.atomic import checked_target
+from rdplearn._results.formats import format_of
+from rdplearn._storage.models import load
+from rdplearn._version import __version__
 from rdplearn.errors import ModelFileError, TableError
-from rdplearn.result_formats import format_of
-from rdplearn.storage import load
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
-from rdplearn.version import __version__
-from rdplearn.whole_files import checked_target
 
 COMMAND_FOR = {"RDPDetector": "score", "RDPTransformer": "embed", "RDPClusterer": "cluster"}
 

@@ -70,13 +70,13 @@ def cluster(
       rdplearn cluster sales.csv -k 5 --report report.html
       rdplearn cluster model.safetensors new.parquet -o groups.parquet
     """
+    from rdplearn._results.clustered import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
+    from rdplearn._results.formats import check_carried
     from rdplearn.cli.checks import check_paths
     from rdplearn.cli.models import open_task
     from rdplearn.cli.places import work_place
     from rdplearn.cli.scoring import shown_columns
-    from rdplearn.clustered_rows import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
     from rdplearn.report import GatheredClusters, describe_clusters, write_page
-    from rdplearn.result_formats import check_carried
 
     if dask is not None and label is not None:
         raise typer.BadParameter("is compared on one machine only. Leave it out with --dask.", param_hint="--label")

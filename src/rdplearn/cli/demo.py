@@ -25,7 +25,7 @@ def demo(
 
     Example: rdplearn demo --top 5 -o scores.csv
     """
-    from rdplearn import demo as story
+    from rdplearn.cli import demo_story as story
 
     if str(output) == "-":
         raise typer.BadParameter("must name a file: the demo prints what it has found.", param_hint="--output")

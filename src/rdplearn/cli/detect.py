@@ -45,11 +45,11 @@ def detect(
       rdplearn detect sales.csv --id order --report report.html
       zcat sales.csv.gz | rdplearn detect - --json
     """
+    from rdplearn._storage.models import save
     from rdplearn.cli.checks import check_paths, require_columns
     from rdplearn.cli.places import work_place
     from rdplearn.cli.scoring import Outlet
     from rdplearn.report import GatheredRows, describe_detection, write_page
-    from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
     if dask is not None and report_path is not None:

@@ -50,10 +50,10 @@ def embed(
       rdplearn embed model.safetensors new.csv --id order -o features.csv
       rdplearn embed sales.csv --components 16 --label region -o - | head
     """
+    from rdplearn._results.embedded import FeatureJudge, embedded_rows, feature_columns
+    from rdplearn._results.formats import check_carried
     from rdplearn.cli.models import open_task
     from rdplearn.cli.places import work_place
-    from rdplearn.embedded_rows import FeatureJudge, embedded_rows, feature_columns
-    from rdplearn.result_formats import check_carried
 
     if output is None and kept_model is None and label is None:
         raise typer.BadParameter("must say where features go, unless -m keeps the model.", param_hint="--output")

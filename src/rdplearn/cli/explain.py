@@ -89,9 +89,9 @@ def places_of_values(table: Table, column: str, values: list[str]) -> dict[str, 
 
 
 def most_anomalous_rows(model: TableModel, table: Table, n_rows: int) -> list[int]:
+    from rdplearn._results.formats import ROW
+    from rdplearn._results.scored import TopRows, scored_rows
     from rdplearn.errors import TableError
-    from rdplearn.result_formats import ROW
-    from rdplearn.scored_rows import TopRows, scored_rows
 
     top = TopRows(n_rows, [])
     for scored in scored_rows(model, table):
@@ -131,7 +131,7 @@ def values_in(table: Table, column: str, places: list[int]) -> list[Any]:
 
 
 def print_explanations(facts: list[dict[str, Any]], n_columns: int) -> None:
-    from rdplearn.typical import value_words
+    from rdplearn.table.typical import value_words
 
     for row in facts:
         name = f" ({value_words(row['id'])})" if "id" in row else ""

@@ -25,9 +25,9 @@ def export(
     Examples:
       rdplearn export model.safetensors -o model.onnx
     """
-    from rdplearn.onnx_export import export_onnx
-    from rdplearn.onnx_graph import OPSET
-    from rdplearn.storage import load
+    from rdplearn._onnx.export import export_onnx
+    from rdplearn._onnx.graph import OPSET
+    from rdplearn._storage.models import load
     from rdplearn.table_model import TableModel
 
     model = load(model_path)

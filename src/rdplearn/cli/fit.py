@@ -34,9 +34,9 @@ def fit(
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
+    from rdplearn._storage.models import save
     from rdplearn.cli.checks import require_columns
     from rdplearn.cli.places import work_place
-    from rdplearn.storage import save
     from rdplearn.table_model import TableModel
 
     with work_place(dask, reading, talk) as place:

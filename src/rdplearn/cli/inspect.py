@@ -25,7 +25,7 @@ def inspect(
       rdplearn inspect sales.csv --kind zip=category --missing n/a
       rdplearn inspect model.safetensors
     """
-    from rdplearn.model_file import looks_like_model_file
+    from rdplearn._storage.container import looks_like_model_file
 
     facts = facts_of_model(file) if looks_like_model_file(file) else facts_of_table(file, talk, reading, columns)
     if talk.as_json:
@@ -48,7 +48,7 @@ def facts_of_table(path: str, talk: TalkOptions, reading: ReadingOptions, column
 
 
 def facts_of_model(path: str) -> dict[str, Any]:
-    from rdplearn.storage import load, training_summary
+    from rdplearn._storage.models import load, training_summary
     from rdplearn.table_model import TableModel
 
     model = load(path)

@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from rdplearn._storage.container import looks_like_model_file
+from rdplearn._storage.models import save
 from rdplearn.cli.checks import (
     load_table_model,
     refuse_given,
@@ -16,8 +18,6 @@ from rdplearn.cli.checks import (
 )
 from rdplearn.cli.options import ColumnOptions
 from rdplearn.cli.places import Here, OnCluster
-from rdplearn.model_file import looks_like_model_file
-from rdplearn.storage import save
 from rdplearn.table_model import TableModel
 
 NO_EFFECT = "has no effect on a model that is fitted already. Leave it out, or leave out MODEL."

@@ -9,15 +9,15 @@ from typing import Any
 
 import typer
 
+from rdplearn._files.atomic import checked_target
+from rdplearn._to_dask import distributed
 from rdplearn.cli.checks import check_paths, check_resume, identity_of
 from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.options import ReadingOptions
 from rdplearn.cli.printing import counted_rows, told_while_read
 from rdplearn.cli.results import Apply, Results
-from rdplearn.partitioned import distributed
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
-from rdplearn.whole_files import checked_target
 
 TASKS = {"scored": "rdp-score-part", "embedded": "rdp-embed-part", "grouped": "rdp-group-part"}
 
@@ -29,7 +29,7 @@ def work_place(dask: str | None, reading: ReadingOptions, talk: TalkOptions) -> 
         yield Here(reading, talk)
         return
     distributed()  # or say what to install
-    with import_module("rdplearn.distributed.cluster").connected(dask) as client:
+    with import_module("rdplearn._distributed.client").connected(dask) as client:
         yield OnCluster(client, reading, talk)
 
 
@@ -83,7 +83,7 @@ class OnCluster:
         if table == "-" or output == "-":
             raise typer.BadParameter("needs files to read and a folder to write.", param_hint="--dask")
         if output is not None:
-            import_module("rdplearn.distributed.result_folder").checked_folder(output)
+            import_module("rdplearn._distributed.result_folder").checked_folder(output)
         if model is not None:
             checked_target(model)
         if resume and (output is None or label):
@@ -91,7 +91,7 @@ class OnCluster:
 
     def open(self, path: str) -> Any:
         """The parts of the table."""
-        return import_module("rdplearn.distributed.parquet_parts").open_dataset(path)
+        return import_module("rdplearn._distributed.parquet_parts").open_dataset(path)
 
     def made_of(self, model: str, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
         """What decides the content of all parts of the output; each adds its own file."""
@@ -127,9 +127,9 @@ class ClusterResults:
         resume: bool = False,
     ) -> None:
         """Apply a model to all parts and write what comes of them; the arguments are those of `Results.write`."""
-        cluster = import_module("rdplearn.distributed.cluster")
-        folders = import_module("rdplearn.distributed.result_folder")
-        results = import_module("rdplearn.distributed.dataset_results")
+        cluster = import_module("rdplearn._distributed.client")
+        folders = import_module("rdplearn._distributed.result_folder")
+        results = import_module("rdplearn._distributed.dataset_results")
         folder = nullcontext() if self.output is None else folders.ResultFolder(self.output, made_of, resume=resume)
         with folder as opened, counted_rows(self.talk.shows_progress, 0, doing, total=self.table.n_rows) as count:
             self.n_rows, self.tally, self.is_resumed = results.write_results(

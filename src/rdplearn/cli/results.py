@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rdplearn.background import done_behind
+from rdplearn._files.read_ahead import done_behind
+from rdplearn._results.formats import CsvRows
+from rdplearn._results.resumable import GrowingFile, added_up
 from rdplearn.cli.commands import TalkOptions
 from rdplearn.cli.printing import counted_rows
 from rdplearn.errors import TableError
-from rdplearn.growing_file import GrowingFile, added_up
-from rdplearn.result_formats import CsvRows
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 

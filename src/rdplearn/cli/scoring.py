@@ -8,13 +8,12 @@ from typing import Any
 
 import typer
 
+from rdplearn._results.formats import check_carried
+from rdplearn._results.labels import read_labels
+from rdplearn._results.scored import Evaluation, TopRows, scored_rows
 from rdplearn.cli.places import Here, OnCluster
 from rdplearn.cli.printing import print_rows
-from rdplearn.frame_scores import REPORTED, SCORE
-from rdplearn.labels import read_labels
-from rdplearn.result_formats import check_carried
-from rdplearn.scored_rows import Evaluation, TopRows, scored_rows
-from rdplearn.table_model import TableModel
+from rdplearn.table_model import REPORTED, SCORE, TableModel
 
 MOST_SHOWN_COLUMNS = 6
 

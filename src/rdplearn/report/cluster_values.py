@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn._types import Doubles
 from rdplearn.table import TableEncoder
 from rdplearn.table.cells import clean_cells, words_of
 from rdplearn.table.encoded_column import EncodedColumn
-from rdplearn.typical import Typical
+from rdplearn.table.typical import Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.integer]
 
 MIDDLE = (0.25, 0.75)  # half of a cluster's numbers lie between its typical ones

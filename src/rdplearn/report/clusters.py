@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn.clustered_rows import ClusterAgreement, ClusteredRows, clustered_rows
+from rdplearn._results.clustered import ClusterAgreement, ClusteredRows, clustered_rows
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report.cluster_values import typical_of_clusters
 from rdplearn.report.gathering import SEED, evenly

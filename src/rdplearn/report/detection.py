@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rdplearn.charts import rarity
+from rdplearn._explain.explanation import Explanation
+from rdplearn._results.scored import scored_rows
 from rdplearn.errors import RDPWarning, TableError
-from rdplearn.explanation import Explanation
+from rdplearn.report.charts import rarity
 from rdplearn.report.evaluation_curves import describe_evaluation
 from rdplearn.report.gathering import N_TOP, GatheredRows
 from rdplearn.report.learned_map import place_on_map
@@ -18,7 +19,6 @@ from rdplearn.report.listing import list_rows, shown_columns
 from rdplearn.report.making import describe_model, describe_table, describe_training, describe_versions
 from rdplearn.report.score_line import describe_scores
 from rdplearn.report.summary import summarise_detection
-from rdplearn.scored_rows import scored_rows
 from rdplearn.table import open_table
 from rdplearn.table_model import TableModel
 

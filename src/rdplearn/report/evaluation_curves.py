@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from rdplearn.scored_rows import Evaluation
+from rdplearn._results.scored import Evaluation
 
 MOST_POINTS = 400
 

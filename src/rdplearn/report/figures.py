@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rdplearn import charts, plots
-from rdplearn.charts import Chart, plain, short
-from rdplearn.typical import value_words
+from rdplearn import plots
+from rdplearn.report import charts
+from rdplearn.report.charts import Chart, plain, short
+from rdplearn.table.typical import value_words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from rdplearn.scored_rows import Evaluation, ScoredRows
+from rdplearn._results.scored import Evaluation, ScoredRows
+from rdplearn._types import Doubles, Ints
 from rdplearn.table import RowSample, RowSampler, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 N_TOP, N_SAMPLED, N_ORDINARY = 300, 10_000, 1_500
 SEED = 0  # of the sample: the same table gives the same page

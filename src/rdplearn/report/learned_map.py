@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.extmath import randomized_svd
 
+from rdplearn._types import Doubles
+from rdplearn._views.matrix import read_matrix
 from rdplearn.detector import RDPDetector
-from rdplearn.matrix import read_matrix
-
-Doubles = npt.NDArray[np.float64]
 
 
 def place_on_map(estimator: Any, X: Any) -> Doubles:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn.explanation import Explanation, plain
-from rdplearn.result_formats import as_simple_column
+from rdplearn._explain.explanation import Explanation, plain
+from rdplearn._results.formats import as_simple_column
 from rdplearn.table import TableEncoder
 from rdplearn.table.cells import clean_cells, read_numbers
 

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any
 
-from rdplearn.charts import mean_losses
+from rdplearn._version import __version__
+from rdplearn.report.charts import mean_losses
 from rdplearn.table import Table
-from rdplearn.version import __version__
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 

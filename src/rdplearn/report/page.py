@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from rdplearn.plot_style import template
+from rdplearn._files.atomic import written_whole
 from rdplearn.report import page_words
 from rdplearn.report.figures import map_order, report_charts
-from rdplearn.whole_files import written_whole
+from rdplearn.report.style import template
 
 if TYPE_CHECKING:
     from jinja2 import Environment

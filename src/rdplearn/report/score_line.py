@@ -6,12 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rdplearn.trust import score_distribution
-
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from rdplearn._explain.reliability import score_distribution
+from rdplearn._types import Doubles
 
 EVERY_COUNT_UP_TO, N_FURTHER_COUNTS = 200, 200
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rdplearn.explanation import sentence
-from rdplearn.typical import number_text, value_words
+from rdplearn._explain.explanation import sentence
+from rdplearn.table.typical import number_text, value_words
 
 
 def summarise_detection(found: Mapping[str, Any]) -> list[str]:

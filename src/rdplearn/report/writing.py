@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from rdplearn._files.atomic import checked_target
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.report.clusters import cluster_report
@@ -13,7 +14,6 @@ from rdplearn.report.detection import detection_report
 from rdplearn.report.gathering import N_TOP
 from rdplearn.report.page import write_page
 from rdplearn.table_model import TableModel
-from rdplearn.whole_files import checked_target
 
 
 def write_report(

@@ -25,8 +25,8 @@ from rdplearn.table.encodings import (
 )
 from rdplearn.table.findings import NEWLY_MISSING, Findings
 from rdplearn.table.summary import ColumnSummary, Stray
+from rdplearn.table.typical import Typical
 from rdplearn.table.wording import as_option, rows_text, shown
-from rdplearn.typical import Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rdplearn._to_dask import for_partitions
 from rdplearn.errors import RDPWarning, TableError
-from rdplearn.partitioned import for_partitions
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import decide_kind
@@ -20,8 +20,8 @@ from rdplearn.table.findings import Findings
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
+from rdplearn.table.typical import Typical
 from rdplearn.table.wording import shown
-from rdplearn.typical import Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -33,7 +33,7 @@ from rdplearn.table.findings import INFINITE, NO_LONGER_CONSTANT, NO_LONGER_EMPT
 from rdplearn.table.hashing import trigram_shares
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import ColumnSummary, Stray
-from rdplearn.typical import TYPICAL_SHARES, Typical
+from rdplearn.table.typical import TYPICAL_SHARES, Typical
 
 if TYPE_CHECKING:
     import pyarrow as pa

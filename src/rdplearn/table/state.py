@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
+from rdplearn._files.checked_values import as_mapping, make, require
 from rdplearn.errors import ModelFileError, TableError
-from rdplearn.plain_values import as_mapping, make, require
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import KINDS
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.encodings import PERIODS, Boolean, Category, Date, LeftOut, Number, Text, Time
-from rdplearn.typical import Typical
+from rdplearn.table.typical import Typical
 
 CLASSES: dict[str, Any] = {made.kind: made for made in (Number, Boolean, Category, Date, Time, Text)}
 PARTS = ("encoding", "typical")  # of a column that are dataclasses themselves

@@ -1,0 +1,57 @@
+"""Which function does on partitions what a method does on one machine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rdplearn._distributed.client import Tasks, current_client
+from rdplearn._distributed.fitting import fit_detector, fit_features
+from rdplearn._distributed.lazy_results import encoded_lazily, lazily
+from rdplearn._distributed.parquet_parts import Dataset, open_dataset
+from rdplearn._distributed.partitions import Collection, as_collection
+from rdplearn._distributed.table_passes import fit_encoder, fit_table_model, partitioned_table
+from rdplearn.clusterer import RDPClusterer
+from rdplearn.detector import RDPDetector
+from rdplearn.table import TableEncoder
+from rdplearn.table_model import TableModel
+
+
+def on_partitions(owner: Any, method: str, X: Any) -> Any:
+    """Do on a table in partitions what a method does: `fit` at once on the cluster, anything else lazily."""
+    if method == "fit":
+        return fit(owner, X, Tasks(current_client()))
+    if isinstance(owner, TableEncoder):
+        return encoded_lazily(owner, as_collection(X))
+    return lazily(owner, method, as_collection(X))
+
+
+def fit(owner: Any, X: Any, tasks: Tasks) -> Any:
+    """Fit an estimator, an encoder, or both, on the cluster."""
+    if isinstance(owner, TableEncoder):
+        return fit_encoder(owner, partitioned_table(as_table_source(X), tasks), tasks)
+    if isinstance(owner, TableModel):
+        table = partitioned_table(as_table_source(X), tasks)
+        return fit_table_model(
+            owner, table, tasks, lambda estimator, matrix: fit_estimator(estimator, matrix, Tasks(tasks.client))
+        )
+    collection = as_collection(X)
+    fit_estimator(owner, collection, tasks)
+    if isinstance(owner, RDPClusterer):
+        owner.labels_ = owner.predict(collection)
+    return owner
+
+
+def fit_estimator(estimator: Any, collection: Collection, tasks: Tasks) -> None:
+    """Fit an estimator on a collection of numbers."""
+    if isinstance(estimator, RDPDetector):
+        fit_detector(estimator, collection, tasks)
+    else:
+        fit_features(estimator, collection, tasks)
+
+
+def as_table_source(X: Any) -> Collection | Dataset:
+    """A Dask collection, or the parts of a Parquet dataset, which workers read a batch at a time."""
+    if isinstance(X, Dataset):
+        return X
+    return open_dataset(X) if isinstance(X, str | os.PathLike) else as_collection(X)

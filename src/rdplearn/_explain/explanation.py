@@ -1,0 +1,217 @@
+"""Which columns made a row anomalous, and how that is told in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from rdplearn._explain.notebook import html_table
+from rdplearn._explain.typical_rows import TypicalRows
+from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn.table.typical import Typical, value_words
+
+SHOWN_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """For each row, the part of its anomaly score that each column accounts for.
+
+    Attributes
+    ----------
+    column_names : list of str, (n_columns,)
+    contributions : (n_rows, n_columns), float64; CSR for sparse rows without groups
+        They add up, row by row, to `anomaly_scores` minus `baseline`, but for the rounding of double precision.
+    anomaly_scores : (n_rows,)
+        The negative of `score_samples`.
+    baseline : float
+        The anomaly score of the most typical row.
+    values : (n_rows, n_columns)
+        What stands in the rows; CSR where `contributions` is.
+    typical : list of Typical, (n_columns,)
+
+    Examples
+    --------
+    >>> explanation = Explanation(
+    ...     column_names=["amount", "items"],
+    ...     contributions=np.array([[0.6, 0.2]]),
+    ...     anomaly_scores=np.array([0.9]),
+    ...     baseline=0.1,
+    ...     values=np.array([[9800.0, 31.0]]),
+    ...     typical=[Typical(low=20.0, high=310.0), Typical(low=1.0, high=7.0)],
+    ... )
+    >>> for sentence in explanation.sentences(0):
+    ...     print(sentence)
+    amount 9,800 (typical 20 to 310) accounts for 75 % of the score
+    items 31 (typical 1 to 7) accounts for 25 % of the score
+    """
+
+    column_names: list[str]
+    contributions: Any
+    anomaly_scores: Doubles
+    baseline: float
+    values: Any
+    typical: list[Typical]
+
+    def __len__(self) -> int:
+        return len(self.anomaly_scores)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rows, and what raises their scores."""
+        rows = [
+            {"score": f"{self.anomaly_scores[row]:.4g}", "what raises it": "; ".join(self.sentences(row))}
+            for row in range(min(len(self), SHOWN_ROWS))
+        ]
+        more = f", the first {len(rows)} of them" if len(rows) < len(self) else ""
+        return html_table(rows, f"{len(self):,} rows{more}. A typical row has score {self.baseline:.4g}.")
+
+    def of_rows(self, rows: Ints) -> Explanation:
+        """The explanation of some of the rows, by their places."""
+        return replace(
+            self,
+            contributions=self.contributions[rows],
+            anomaly_scores=self.anomaly_scores[rows],
+            values=self.values[rows],
+        )
+
+    def to_dicts(self, *, n_columns: int | None = None) -> list[dict[str, Any]]:
+        """All rows as plain values for JSON, each with its columns, the largest contribution first.
+
+        Parameters
+        ----------
+        n_columns : int, optional
+            How many columns of each row; by default all that contribute, up or down.
+        """
+        return [
+            {
+                "anomaly_score": float(self.anomaly_scores[row]),
+                "baseline": self.baseline,
+                "columns": self.columns_of(row, n_columns=n_columns),
+            }
+            for row in range(len(self))
+        ]
+
+    def columns_of(self, row: int, *, n_columns: int | None = None) -> list[dict[str, Any]]:
+        """One row's columns as plain values, the largest contribution first; those without any are left out.
+
+        ``share`` is a column's part, from 0 to 1, of all that raises this row's score.
+        """
+        contributions, values = self._row(row)
+        raised = float(np.sum(np.maximum(contributions, 0.0)))
+        order = np.argsort(-contributions, kind="stable")
+        order = order[contributions[order] != 0.0]
+        return [
+            {
+                "column": self.column_names[column],
+                "value": plain(values[column]),
+                "typical": self.typical[column].words(),
+                "contribution": float(contributions[column]),
+                "share": max(float(contributions[column]), 0.0) / raised if raised > 0 else 0.0,
+            }
+            for column in order[:n_columns]
+        ]
+
+    def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
+        """What raises a row's score, in words, the most important column first."""
+        return [sentence(column) for column in self.columns_of(row, n_columns=n_columns) if column["contribution"] > 0]
+
+    def column_shares(self) -> Doubles:
+        """Each column's part of all that raises the scores of these rows; adds up to 1. Shape (n_columns,)."""
+        contributions = self.contributions
+        raising = contributions.maximum(0) if sp.issparse(contributions) else np.maximum(contributions, 0)
+        totals = np.asarray(raising.sum(axis=0), dtype=np.float64).ravel()
+        return totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
+
+    def _row(self, row: int) -> tuple[Doubles, npt.NDArray[Any]]:
+        if sp.issparse(self.contributions):
+            return self.contributions[[row]].toarray()[0], self.values[[row]].toarray()[0]
+        return self.contributions[row], self.values[row]
+
+
+def joined(parts: Sequence[Explanation]) -> Explanation:
+    """Explanations of dense rows that follow each other, by one model, as one."""
+    return replace(
+        parts[0],
+        contributions=np.concatenate([part.contributions for part in parts]),
+        anomaly_scores=np.concatenate([part.anomaly_scores for part in parts]),
+        values=np.concatenate([part.values for part in parts]),
+    )
+
+
+def sentence(column: dict[str, Any]) -> str:
+    """One column of `Explanation.columns_of` in words."""
+    typical = f" (typical {column['typical']})" if column["typical"] else ""
+    name, value = value_words(column["column"]), value_words(column["value"])
+    return f"{name} {value}{typical} accounts for {column['share'] * 100:.0f} % of the score"
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can have it: dates and the like as text, what is no number as None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def column_groups(groups: Mapping[str, Sequence[int]] | None, names: list[str]) -> tuple[list[str], Ints]:
+    """The names of the groups, and the number of its group for each column; without groups, one for each column.
+
+    Examples
+    --------
+    >>> column_groups({"age": [0], "city": [1, 2]}, ["age", "city=Oslo", "city=Rome"])
+    (['age', 'city'], array([0, 1, 1]))
+    """
+    if groups is None:
+        return names, np.arange(len(names))
+    group_of_column = np.full(len(names), -1, dtype=np.int64)
+    for number, (name, columns) in enumerate(groups.items()):
+        for column in columns:
+            if not 0 <= column < len(names) or group_of_column[column] >= 0:
+                wrong = "that the table has not" if not 0 <= column < len(names) else "that is in another group already"
+                raise ValueError(f"The 'groups' parameter names column {column} in group {name!r}, {wrong}.")
+            group_of_column[column] = number
+        if not len(columns):
+            raise ValueError(f"The 'groups' parameter must give each group a column. Got none for {name!r}.")
+    left = np.flatnonzero(group_of_column < 0)
+    if len(left):
+        raise ValueError(
+            f"The 'groups' parameter must put every column into a group. Got none for column {left[0]} "
+            f"({names[left[0]]!r}): give it a group of its own."
+        )
+    return list(groups), group_of_column
+
+
+def grouped_values(matrix: Matrix, group_of_column: Ints) -> Any:
+    """What stands in each row and group: a number, or a tuple of them for a group of several columns."""
+    sizes = np.bincount(group_of_column)
+    if (sizes == 1).all():
+        return matrix if len(sizes) < 2 else matrix[:, np.argsort(group_of_column, kind="stable")]
+    dense = matrix.toarray() if sp.issparse(matrix) else matrix
+    values = np.empty((dense.shape[0], len(sizes)), dtype=object)
+    for group, size in enumerate(sizes):
+        columns = np.flatnonzero(group_of_column == group)
+        cells = dense[:, columns].tolist()
+        values[:, group] = [row[0] for row in cells] if size == 1 else _as_objects([tuple(row) for row in cells])
+    return values
+
+
+def typical_ranges(typical_rows: TypicalRows, group_of_column: Ints) -> list[Typical]:
+    """For each group of one column the range of its typical values; nothing for the others."""
+    sizes = np.bincount(group_of_column)
+    typical = [Typical()] * len(sizes)
+    for column, group in enumerate(group_of_column):
+        if sizes[group] == 1:
+            typical[group] = Typical(low=float(typical_rows.low[column]), high=float(typical_rows.high[column]))
+    return typical
+
+
+def _as_objects(values: list[Any]) -> npt.NDArray[Any]:
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made

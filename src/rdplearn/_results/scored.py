@@ -1,0 +1,148 @@
+"""Rows with their scores, batch by batch: as they are written, the highest of them, and how they agree with labels.
+
+Labels are looked at here and nowhere else, after the scores are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rdplearn._results.formats import ROW, as_json_rows, numbered_rows
+from rdplearn._results.labels import read_labels
+from rdplearn.errors import TableError
+from rdplearn.table import Table
+from rdplearn.table.wording import shown
+from rdplearn.table_model import REPORTED, SCORE, TableModel
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """A batch of rows, the number of the first (from 1), and for each its score and whether it is reported."""
+
+    rows: pa.RecordBatch
+    first_row: int
+    scores: npt.NDArray[np.float64]
+    reported: npt.NDArray[np.bool_]
+
+    def result(self, carried: Sequence[str]) -> pa.RecordBatch:
+        """The rows as they are written: number, carried columns, score, whether reported."""
+        own = {SCORE: self.scores, REPORTED: self.reported}
+        return numbered_rows(self.rows, self.first_row, carried, own)
+
+    def tally(self) -> list[int]:
+        """How many rows are reported."""
+        return [int(self.reported.sum())]
+
+
+def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ScoredRows]:
+    """Score a table of any size with a detector; batches are the same on every pass."""
+    first_row = skip_rows + 1
+    for rows, normality in model.apply_batches(table, model.estimator.score_samples, skip_rows=skip_rows):
+        yield ScoredRows(rows, first_row, -normality, normality < model.estimator.offset_)
+        first_row += rows.num_rows
+
+
+class TopRows:
+    """Keeps the rows with the highest scores; of equal ones the first.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> top = TopRows(1, ["age"])
+    >>> scores = np.array([0.1, 0.9])
+    >>> top.add(ScoredRows(pa.record_batch({"age": [31, 257]}), 1, scores, scores > 0.5))
+    >>> top.as_dicts()
+    [{'row': 2, 'age': 257, 'anomaly_score': 0.9, 'anomalous': True}]
+    """
+
+    def __init__(self, n_rows: int, columns: Sequence[str]) -> None:
+        self.n_rows = n_rows
+        self.columns = [name for name in columns if name not in (ROW, SCORE, REPORTED)]
+        self._best: pa.Table | None = None
+        self._beaten_at = -np.inf  # once there are enough, only higher scores matter
+
+    def add(self, scored: ScoredRows) -> None:
+        """Take in the next rows."""
+        import pyarrow as pa
+
+        candidates = np.flatnonzero(scored.scores > self._beaten_at)
+        if len(candidates) == 0:
+            return
+        first = np.argsort(-scored.scores[candidates], kind="stable")[: self.n_rows]
+        highest = np.sort(candidates[first])
+        few = ScoredRows(
+            scored.rows.take(pa.array(highest)), scored.first_row, scored.scores[highest], scored.reported[highest]
+        ).result(self.columns)
+        few = pa.Table.from_batches([few]).set_column(0, ROW, pa.array(scored.first_row + highest))
+        self._keep_highest(few)
+
+    def merge(self, later: TopRows) -> None:
+        """Take in what was kept of rows that follow."""
+        if later._best is not None:
+            self._keep_highest(later._best)
+
+    def _keep_highest(self, few: pa.Table) -> None:
+        import pyarrow as pa
+
+        joined = few if self._best is None else pa.concat_tables([self._best, few], promote_options="permissive")
+        order = np.argsort(-joined.column(SCORE).to_numpy(), kind="stable")[: self.n_rows]
+        self._best = joined.take(pa.array(np.sort(order)))
+        if len(order) == self.n_rows:
+            self._beaten_at = float(self._best.column(SCORE).to_numpy().min())
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """The rows, the highest score first."""
+        rows = [] if self._best is None else as_json_rows(self._best)
+        return sorted(rows, key=lambda row: -row[SCORE])
+
+
+class Evaluation:
+    """Compares scores with a column of labels: 1, yes or true for an anomaly; 0, no or false; empty where unknown.
+
+    Exact figures need all scores: 9 bytes of memory for each labelled row.
+    """
+
+    def __init__(self, label: str, table: str) -> None:
+        self.label, self.table = label, table
+        self._scores: list[npt.NDArray[np.float64]] = []
+        self._labels: list[npt.NDArray[np.bool_]] = []
+
+    def add(self, scored: ScoredRows) -> None:
+        """Take in the next rows."""
+        labels, known = read_labels(scored.rows.column(self.label), self.label, self.table, scored.first_row)
+        self._scores.append(scored.scores[known])
+        self._labels.append(labels[known])
+
+    def merge(self, later: Evaluation) -> None:
+        """Take in what was seen of rows that follow."""
+        self._scores += later._scores
+        self._labels += later._labels
+
+    def labelled(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """The labels and the scores of all rows that have a label."""
+        return np.concatenate([np.empty(0, bool), *self._labels]), np.concatenate([np.empty(0), *self._scores])
+
+    def figures(self) -> dict[str, float]:
+        """AUC-ROC and AUC-PR (average precision), with the numbers of rows that they rest on."""
+        from sklearn.metrics import average_precision_score, roc_auc_score
+
+        labels, scores = self.labelled()
+        if len(labels) == 0 or labels.all() or not labels.any():
+            raise TableError(
+                f"Column {shown(self.label)} of {self.table} must have both anomalies (1, yes, true) and normal rows "
+                f"(0, no, false) to compare with. Got {int(labels.sum())} and {int((~labels).sum())}."
+            )
+        return {
+            "n_labelled": len(labels),
+            "n_anomalies": int(labels.sum()),
+            "auc_roc": float(roc_auc_score(labels, scores)),
+            "auc_pr": float(average_precision_score(labels, scores)),
+        }

@@ -1,0 +1,390 @@
+"""What a model file holds of an `RDPDetector`: parameters, views, members, threshold, history and typical rows.
+
+`describe` takes a fitted detector apart, `rebuild` puts it together again, and `layout` says in between which arrays a
+header asks for, so that they can be checked before they are read.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from rdplearn._explain.typical_rows import TypicalRows
+from rdplearn._files.checked_values import as_mapping, make
+from rdplearn._model.combination import Combination
+from rdplearn._model.mapping import Identity, Projection
+from rdplearn._model.mapping import Mapping as RandomMapping
+from rdplearn._model.representation import Representation
+from rdplearn._scoring.scores import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member, Panel
+from rdplearn._storage.common import (
+    history_array,
+    plain_parameters,
+    rebuild_history,
+    stored_names,
+    take_columns,
+    with_parameters,
+)
+from rdplearn._storage.container import Layout
+from rdplearn._types import Arrays
+from rdplearn._views.curves import CurveView
+from rdplearn._views.matrix import canonical_csr
+from rdplearn._views.minmax import MinMaxView, UnchangedView
+from rdplearn._views.view import SingleView, View
+from rdplearn.detector import RDPDetector
+from rdplearn.errors import ModelFileError
+
+OWNER = "Its description of the detector"
+ACTIVATIONS = ("leaky", "linear", "cosine")
+VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
+HISTORY_COUNTS = ("member", "round", "n_kept", "step")
+HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """One of the views that stand side by side in a panel. n_knots : of its curves, 0 if it has none."""
+
+    kind: str
+    n_knots: int
+
+
+@dataclass(frozen=True)
+class StoredPanel:
+    """Members that share a view and a kind of mapping.
+
+    members : their numbers
+    activation : of the random mapping after its projection; None for the original space
+    """
+
+    members: list[int]
+    views: list[dict[str, Any]]
+    activation: str | None
+    n_targets: int
+
+
+@dataclass(frozen=True)
+class StoredDetector:
+    """The part of the header that describes a detector.
+
+    n_rounds : how many rounds of members there are: those that score, or all
+    n_scoring : how many of these score, the last ones
+    n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
+    n_records : of the history
+    typical_score : anomaly score of the first of the typical rows
+    n_typical : typical rows
+    n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
+    """
+
+    parameters: dict[str, Any]
+    n_columns: int
+    column_names: list[str] | None
+    offset: float
+    panels: list[dict[str, Any]]
+    n_rounds: int
+    n_scoring: int
+    n_references: int
+    n_records: int
+    typical_score: float
+    n_typical: int
+    n_typical_entries: int | None
+
+
+def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
+    """Take a fitted detector apart into a header of plain values and arrays."""
+    check_is_fitted(detector)
+    arrays: Arrays = {
+        "history": history_array(detector.history_, HISTORY_COUNTS, HISTORY_NUMBERS),
+        "member_weights": detector.combination_.weights,
+    }
+    for number, panel in enumerate(detector.panels_):
+        arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
+    arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
+    typical = detector.typical_rows_.rows
+    ensembles = detector.panels_[0].ensembles
+    references = ensembles[0].references
+    header = StoredDetector(
+        parameters=plain_parameters(detector),
+        n_columns=int(detector.n_features_in_),
+        column_names=stored_names(detector),
+        offset=float(detector.offset_),
+        panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
+        n_rounds=len(ensembles),
+        n_scoring=detector.n_scoring_rounds_,
+        n_references=0 if references is None else references.shape[1],
+        n_records=len(detector.history_),
+        typical_score=detector.typical_rows_.score,
+        n_typical=typical.shape[0],
+        n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
+    )
+    return asdict(header), arrays
+
+
+def layout(description: Any, n_arrays: int) -> Layout:
+    """The types and shapes of the arrays that a detector of this description has."""
+    stored, panels, detector = _read(description)
+    if stored.n_rounds * len(panels) > n_arrays:
+        raise ModelFileError(f"{OWNER} has an impossible 'n_rounds': {stored.n_rounds}.")
+    wanted: Layout = {
+        "history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))),
+        "member_weights": ("F64", (sum(len(panel.members) for panel in panels),)),
+    }
+    for number, panel in enumerate(panels):
+        of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
+        wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
+    return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
+
+
+def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
+    """Put a detector together from its description and its arrays, which fit its `layout`."""
+    stored, panels, detector = _read(description)
+    take_columns(detector, stored.n_columns, stored.column_names)
+    detector.panels_ = [
+        _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
+        for number, panel in enumerate(panels)
+    ]
+    detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
+    detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
+    detector.n_scoring_rounds_ = stored.n_scoring
+    detector.offset_ = float(stored.offset)
+    detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
+    return detector
+
+
+def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
+    """The description, checked, and an unfitted detector with its parameters."""
+    values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
+    stored = make(StoredDetector, values, OWNER)
+    panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
+    parameters = _with_components(stored.parameters, panels)
+    detector = with_parameters(RDPDetector, parameters, RDPDetector._check_parameters, OWNER)
+    _require_sense(stored, panels, detector)
+    return stored, panels, detector
+
+
+def _with_scoring(description: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The description with `n_scoring`, which files of earlier versions leave to their parameters."""
+    parameters = description.get("parameters")
+    if "n_scoring" in description or not isinstance(parameters, dict):
+        return description
+    wanted = [n for n in (parameters.get("score_rounds"), parameters.get("n_rounds")) if isinstance(n, int)]
+    return {**description, "n_scoring": min(wanted)} if len(wanted) == 2 else description
+
+
+def _with_components(parameters: dict[str, Any], panels: list[StoredPanel]) -> dict[str, Any]:
+    """The parameters with `n_components`, which files of earlier versions leave open: as many as there are targets."""
+    if parameters.get("n_components") is not None or not panels:
+        return parameters
+    return {**parameters, "n_components": panels[0].n_targets}
+
+
+def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: RDPDetector) -> None:
+    """See that values which fit their types also fit each other."""
+    scores_by_distance = detector.novelty_weight == 0
+    members = [number for panel in panels for number in panel.members]
+    sensible = {
+        "n_columns": stored.n_columns > 0,
+        "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
+        "n_scoring": stored.n_scoring == min(detector.score_rounds or stored.n_scoring, detector.n_rounds) > 0,
+        "n_rounds": stored.n_rounds in (stored.n_scoring, detector.n_rounds),
+        "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
+        "n_typical": stored.n_typical > 0,
+        "panels": detector.n_members in (None, len(members))
+        and sorted(members) == list(range(len(members)))
+        and all(panel.members for panel in panels),
+    }
+    for name, is_sensible in sensible.items():
+        if not is_sensible:
+            raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(stored, name)!r:.60}.")
+    for panel in panels:
+        n_seen = stored.n_columns * len(panel.views)
+        fits = panel.activation is not None or panel.n_targets == n_seen
+        of_panel = {
+            "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
+            "activation": panel.activation in (*ACTIVATIONS, None),
+            "n_targets": fits and (scores_by_distance or panel.n_targets == detector.n_components),
+        }
+        for name, is_sensible in of_panel.items():
+            if not is_sensible:
+                raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(panel, name)!r:.60}.")
+
+
+def _is_view(description: Any, n_columns: int) -> bool:
+    view = make(StoredView, as_mapping(description, "a view", OWNER), OWNER)
+    if view.kind == "curves":
+        return view.n_knots >= n_columns
+    return view.kind in ("minmax", "unchanged") and view.n_knots == 0
+
+
+def _layer_sizes(detector: RDPDetector) -> list[int]:
+    """Numbers that each layer of φ gives."""
+    return [*(detector.network or ()), detector.n_components]
+
+
+def _describe_panel(panel: Panel) -> StoredPanel:
+    ensemble = panel.ensembles[-1]
+    mapping = ensemble.mappings[0] if isinstance(ensemble.mappings, list) else ensemble.mappings
+    n_targets = ensemble.n_components
+    if isinstance(mapping, Identity):
+        n_targets = ensemble.weights.shape[0]
+    elif isinstance(ensemble.mappings, list):
+        n_targets = cast(Projection, mapping).weights.shape[1]
+    return StoredPanel(
+        members=[int(number) for number in panel.members],
+        views=[asdict(_describe_view(view)) for view in panel.view.parts],
+        activation=mapping.activation if isinstance(mapping, Projection) else None,
+        n_targets=n_targets,
+    )
+
+
+def _describe_view(view: SingleView) -> StoredView:
+    if isinstance(view, CurveView):
+        return StoredView("curves", len(view.knots))
+    return StoredView("minmax" if isinstance(view, MinMaxView) else "unchanged", 0)
+
+
+def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
+    for number, view in enumerate(panel.view.parts):
+        for field in VIEW_FIELDS[_describe_view(view).kind]:
+            yield f"view_{number}.{field}", getattr(view, field)
+    for number, ensemble in enumerate(panel.ensembles):
+        for part, array in _ensemble_arrays(ensemble):
+            yield f"round_{number}.{part}", array
+
+
+def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
+    yield "weights", ensemble.weights
+    yield "bias", ensemble.bias
+    for layer, (weights, bias) in enumerate(ensemble.deeper, start=1):
+        yield f"layer_{layer}.weights", weights
+        yield f"layer_{layer}.bias", bias
+    yield "typical", ensemble.typical
+    mappings = ensemble.mappings if isinstance(ensemble.mappings, list) else [ensemble.mappings]
+    projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
+    if projections:
+        yield "mapping_weights", np.concatenate([projection.weights for projection in projections], axis=1)
+        yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
+        yield "mapping_centre", np.concatenate([projection.centre for projection in projections])
+    if ensemble.references is not None:
+        yield "references", ensemble.references
+
+
+def _panel_layout(panel: StoredPanel, stored: StoredDetector, sizes: list[int]) -> Layout:
+    wanted: Layout = {}
+    for number, view in enumerate(panel.views):
+        lengths = {"low": stored.n_columns, "width": stored.n_columns, "starts": stored.n_columns + 1}
+        for field in VIEW_FIELDS[view["kind"]]:
+            kind = "I64" if field == "starts" else "F64"
+            wanted[f"view_{number}.{field}"] = (kind, (lengths.get(field, view["n_knots"]),))
+    n_seen, n_members = stored.n_columns * len(panel.views), len(panel.members)
+    for number in range(stored.n_rounds):
+        start = f"round_{number}"
+        wanted[f"{start}.weights"] = ("F32", (n_seen, n_members * sizes[0]))
+        wanted[f"{start}.bias"] = ("F32", (n_members * sizes[0],))
+        for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
+            wanted[f"{start}.layer_{layer}.weights"] = ("F32", (n_members, n_in, n_out))
+            wanted[f"{start}.layer_{layer}.bias"] = ("F32", (n_members, n_out))
+        wanted[f"{start}.typical"] = ("F32", (n_members,))
+        if panel.activation is not None:
+            wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
+            wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
+            wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
+        if stored.n_references:
+            wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, sizes[-1]))
+    return wanted
+
+
+def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, sizes: list[int], arrays: Arrays) -> Panel:
+    views = [
+        _rebuild_view(view["kind"], stored.n_columns, _under(f"view_{number}.", arrays))
+        for number, view in enumerate(panel.views)
+    ]
+    ensembles = [
+        _rebuild_ensemble(panel, sizes, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)
+    ]
+    return Panel(np.array(panel.members), View(tuple(views)), ensembles)
+
+
+def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
+    for field in ("low", "high", "spread"):
+        yield field, getattr(typical_rows, field)
+    if not sp.issparse(typical_rows.rows):
+        yield "rows", typical_rows.rows
+        return
+    yield "values", typical_rows.rows.data
+    yield "columns", typical_rows.rows.indices.astype(np.int64)
+    yield "ends", typical_rows.rows.indptr.astype(np.int64)
+
+
+def _typical_layout(stored: StoredDetector) -> Layout:
+    of_columns: Layout = dict.fromkeys(("low", "high", "spread"), ("F64", (stored.n_columns,)))
+    if stored.n_typical_entries is None:
+        return of_columns | {"rows": ("F64", (stored.n_typical, stored.n_columns))}
+    n_entries = stored.n_typical_entries
+    return of_columns | {
+        "values": ("F64", (n_entries,)),
+        "columns": ("I64", (n_entries,)),
+        "ends": ("I64", (stored.n_typical + 1,)),
+    }
+
+
+def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
+    if (arrays["spread"] < 0).any():
+        raise ModelFileError("Its array 'typical.spread' must not be negative.")
+    rows = arrays.get("rows")
+    if rows is None:
+        columns, ends = arrays["columns"], arrays["ends"]
+        ends_well = ends[0] == 0 and ends[-1] == len(columns) and (np.diff(ends) >= 0).all()
+        if not ends_well or not ((columns >= 0) & (columns < stored.n_columns)).all():
+            raise ModelFileError("Its typical rows must store numbers in columns that there are, row after row.")
+        rows = canonical_csr(
+            sp.csr_array((arrays["values"], columns, ends), shape=(stored.n_typical, stored.n_columns))
+        )
+    return TypicalRows(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
+
+
+def _under(start: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
+    if kind == "unchanged":
+        return UnchangedView()
+    if kind == "minmax":
+        if not (arrays["width"] > 0).all():
+            raise ModelFileError("Its array 'width' of a view must be positive.")
+        return MinMaxView(arrays["low"], arrays["width"])
+    starts, knots = arrays["starts"], arrays["knots"]
+    ends_well = starts[0] == 0 and starts[-1] == len(knots) and (np.diff(starts) > 0).all()
+    if not ends_well or (np.diff(knots) < 0)[np.setdiff1d(np.arange(len(knots) - 1), starts[1:-1] - 1)].any():
+        raise ModelFileError(f"The curves of a view must have ascending knots for each of its {n_columns} columns.")
+    return CurveView(starts, knots, arrays["heights"])
+
+
+def _rebuild_ensemble(panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Ensemble:
+    members = [_rebuild_member(place, panel, sizes, arrays) for place in range(len(panel.members))]
+    ensemble = Ensemble(len(members), members[0])
+    for place, member in enumerate(members):
+        ensemble.put(place, member)
+    return ensemble
+
+
+def _rebuild_member(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Member:
+    here = slice(place * sizes[0], (place + 1) * sizes[0])
+    mapping: RandomMapping = Identity()
+    if panel.activation is not None:
+        targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
+        offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
+        mapping = Projection(arrays["mapping_weights"][:, targets], offset, centre, cast(Any, panel.activation))
+    references = arrays["references"][place] if "references" in arrays else None
+    deeper = [
+        (arrays[f"layer_{layer}.weights"][place], arrays[f"layer_{layer}.bias"][place])
+        for layer in range(1, len(sizes))
+    ]
+    representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
+    return Member(representation, mapping, references, float(arrays["typical"][place]))

@@ -1,0 +1,159 @@
+"""Model files: a fitted model, with its table encoder if it has one, in one file that executes nothing.
+
+`save` writes it whole or not at all; `load` checks everything and gives back a model whose scores are the same to the
+last bit. The format is described in `docs/model_files.md`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rdplearn._storage import clusterer as stored_clusterer
+from rdplearn._storage import detector as stored_detector
+from rdplearn._storage import transformer as stored_transformer
+from rdplearn._storage.container import Layout, read_model_file, write_model_file
+from rdplearn.errors import ModelFileError, TableError
+from rdplearn.table import TableEncoder
+from rdplearn.table_model import TableModel
+
+if TYPE_CHECKING:
+    from rdplearn.clusterer import RDPClusterer
+    from rdplearn.detector import RDPDetector
+    from rdplearn.transformer import RDPTransformer
+
+KEEPERS = {"RDPDetector": stored_detector, "RDPTransformer": stored_transformer, "RDPClusterer": stored_clusterer}
+
+
+def save(
+    model: RDPDetector | RDPTransformer | RDPClusterer | TableModel,
+    path: str | os.PathLike[str],
+    *,
+    encoder: TableEncoder | None = None,
+) -> None:
+    """Write a fitted model to one file, whole or not at all.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or a `TableModel`, which brings its encoder along
+    path : of the file; what stands there is replaced when the new file is complete
+    encoder : fitted `TableEncoder`, optional
+        Stored with the model, so that `load` gives back a `TableModel` that takes tables.
+
+    Examples
+    --------
+    >>> import numpy as np, rdplearn
+    >>> from tempfile import mkdtemp
+    >>> table = np.random.default_rng(0).normal(size=(200, 3))
+    >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0).fit(table)
+    >>> path = mkdtemp() + "/model.safetensors"
+    >>> rdplearn.save(detector, path)
+    >>> again = rdplearn.load(path)
+    >>> bool((again.score_samples(table) == detector.score_samples(table)).all())
+    True
+    """
+    if isinstance(model, TableModel):
+        if encoder is not None:
+            raise ValueError("A TableModel has an encoder of its own. Leave out the 'encoder' parameter of save.")
+        model, encoder = model.estimator, model.encoder
+    kind = type(model).__name__
+    if kind not in KEEPERS:
+        raise TypeError(f"rdplearn.save stores TableModel and {', '.join(KEEPERS)}. Got {kind} instead.")
+    description, arrays = KEEPERS[kind].describe(model)
+    header = {
+        "estimator": kind,
+        "model": description,
+        "training": training_summary(model),
+        "encoder": None if encoder is None else _encoder_state(encoder, description["n_columns"]),
+    }
+    write_model_file(path, header, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClusterer | TableModel:
+    """Read a model file: the estimator, or a `TableModel` if an encoder was stored with it.
+
+    Nothing in the file is executed. The threads to use are not stored: set ``n_jobs`` on the estimator.
+
+    Raises
+    ------
+    ModelFileError
+        In one line, when the file is damaged, foreign, or from a later version.
+    """
+    encoders: list[TableEncoder | None] = []
+
+    def layout_of(header: Mapping[str, Any], n_arrays: int) -> Layout:
+        kind = header.get("estimator")
+        if not isinstance(kind, str) or kind not in KEEPERS:
+            raise ModelFileError(f"It holds {kind!r:.60}, which this version of rdplearn does not know.")
+        layout = KEEPERS[kind].layout(header.get("model"), n_arrays)
+        encoders.append(_rebuild_encoder(header.get("encoder"), header["model"]["n_columns"]))
+        return layout
+
+    header, arrays = read_model_file(path, layout_of)
+    try:
+        model = KEEPERS[header["estimator"]].rebuild(header["model"], arrays)
+    except ModelFileError as fault:
+        raise ModelFileError(f"{os.fspath(path)!r} is no model that can be read. {fault}") from None
+    return model if encoders[0] is None else TableModel(model, encoders[0])
+
+
+def training_summary(model: Any) -> list[dict[str, float]]:
+    """For each round: the mean, over members, of the losses at its end and of the rows kept after it.
+
+    A transformer, also that of a clusterer, has one round and one member, which keeps all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rdplearn import RDPTransformer
+    >>> transformer = RDPTransformer(n_steps=20, random_state=0).fit(np.eye(5))
+    >>> [list(round) for round in training_summary(transformer)]
+    [['round', 'steps', 'distance_loss']]
+    """
+    learner: Any = getattr(model, "transformer_", model)
+    history: list[dict[str, float]] = learner.history_
+    last = {(record.get("round", 0), record.get("member", 0)): record for record in history}
+    summary = []
+    for number in sorted({int(of_round) for of_round, _ in last}):
+        records = [record for (of_round, _), record in last.items() if of_round == number]
+        means: dict[str, float] = {
+            name: sum(min(record[name], 1e300) for record in records) / len(records)
+            for name in ("distance_loss", "novelty_loss", "reconstruction_loss", "n_kept")
+            if name in records[0]
+        }
+        summary.append({"round": number, "steps": int(records[0]["step"]), **means})
+    return summary
+
+
+def _encoder_state(encoder: TableEncoder, n_columns: int) -> dict[str, Any]:
+    state = encoder.to_dict()
+    if len(encoder.feature_names_) != n_columns:
+        raise ValueError(
+            f"The encoder makes {len(encoder.feature_names_)} columns and the model was fitted on {n_columns}. "
+            "Pass the encoder that made the model's matrix."
+        )
+    return state
+
+
+def _rebuild_encoder(state: Any, n_columns: int) -> TableEncoder | None:
+    if state is None:
+        return None
+    too_many = ModelFileError(f"Its table encoding does not make the {n_columns} columns that the model needs.")
+    if _claimed_text_columns(state) > n_columns:
+        raise too_many  # before they are all given names
+    try:
+        encoder = TableEncoder.from_dict(state)
+    except TableError as fault:
+        raise ModelFileError(str(fault)) from None
+    if len(encoder.feature_names_) != n_columns:
+        raise too_many
+    return encoder
+
+
+def _claimed_text_columns(state: Any) -> int:
+    columns = state.get("columns") if isinstance(state, Mapping) else None
+    mappings = [column for column in columns if isinstance(column, Mapping)] if isinstance(columns, list) else []
+    encodings = [column.get("encoding") for column in mappings]
+    claims = [encoding.get("n_buckets") for encoding in encodings if isinstance(encoding, Mapping)]
+    return sum(claim for claim in claims if isinstance(claim, int))

@@ -1,0 +1,59 @@
+"""Tables in partitions, on many machines: where estimators hand over to Dask.
+
+Nothing of Dask is imported here, nor by anything else before such a table comes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from glob import has_magic
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+NOT_INSTALLED = (
+    "A table in partitions needs Dask, and {missing} is not installed. Run: pip install 'rdplearn[distributed]'."
+)
+
+
+def for_partitions(method: Method) -> Method:
+    """Let a method take Dask collections and Parquet datasets besides all that it takes itself.
+
+    `fit` then works on the cluster of the current Dask client, and the other methods return lazy Dask collections.
+    """
+
+    @wraps(method)
+    def either(self: Any, X: Any, *others: Any, **named: Any) -> Any:
+        if not is_partitioned(X):
+            return method(self, X, *others, **named)
+        return distributed().on_partitions(self, method.__name__, X)
+
+    return cast(Method, either)
+
+
+def is_partitioned(X: object) -> bool:
+    """Whether a table is in partitions: a Dask data frame or array, an Arrow dataset, or a folder or pattern of files.
+
+    Examples
+    --------
+    >>> is_partitioned([[1.0, 2.0]]), is_partitioned("sales/*.parquet"), is_partitioned("sales.csv")
+    (False, True, False)
+    """
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        return os.path.isdir(path) or (isinstance(path, str) and has_magic(path) and not os.path.exists(path))
+    home = type(X).__module__
+    return home.split(".")[0] == "dask" or home in ("pyarrow._dataset", "rdplearn._distributed.parquet_parts")
+
+
+def distributed() -> Any:
+    """The package that knows Dask; an error that says what to install if it is not there."""
+    try:
+        return import_module("rdplearn._distributed.dispatch")
+    except ModuleNotFoundError as fault:
+        if fault.name is None or fault.name.split(".")[0] not in ("dask", "distributed"):
+            raise
+        raise ModuleNotFoundError(NOT_INSTALLED.format(missing=fault.name)) from None
