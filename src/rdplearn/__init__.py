@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 from rdplearn._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from rdplearn._model.mapping import RandomMapping as RandomMapping
     from rdplearn._onnx.export import export_onnx as export_onnx
     from rdplearn._storage.models import load as load
     from rdplearn._storage.models import save as save
+    from rdplearn._training.torch_options import TorchOptions as TorchOptions
     from rdplearn.callbacks import Checkpoint as Checkpoint
+    from rdplearn.callbacks import KeepRounds as KeepRounds
+    from rdplearn.callbacks import RecordEvery as RecordEvery
     from rdplearn.callbacks import StopOnPlateau as StopOnPlateau
     from rdplearn.clusterer import RDPClusterer as RDPClusterer
     from rdplearn.detector import RDPDetector as RDPDetector
@@ -27,6 +31,10 @@ if TYPE_CHECKING:
     from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 _HOME = {
+    "TorchOptions": "rdplearn._training.torch_options",
+    "RecordEvery": "rdplearn.callbacks",
+    "RandomMapping": "rdplearn._model.mapping",
+    "KeepRounds": "rdplearn.callbacks",
     "Checkpoint": "rdplearn.callbacks",
     "CheckpointError": "rdplearn.errors",
     "ModelFileError": "rdplearn.errors",
@@ -47,15 +55,19 @@ _HOME = {
 __all__ = [
     "Checkpoint",
     "CheckpointError",
+    "KeepRounds",
     "ModelFileError",
     "RDPClusterer",
     "RDPDetector",
     "RDPTransformer",
     "RDPWarning",
+    "RandomMapping",
+    "RecordEvery",
     "StopOnPlateau",
     "TableEncoder",
     "TableError",
     "TableModel",
+    "TorchOptions",
     "detect",
     "export_onnx",
     "load",

@@ -2,7 +2,7 @@
 
 A callback is a function of the records of the current training, the latest last; it is called after every stretch of
 steps, and ends the training if it returns True. It holds no state of its own, so that members may be trained in any
-order and on any thread. `Checkpoint` is the exception: it is not called but stands for a folder.
+order and on any thread. `Checkpoint`, `RecordEvery` and `KeepRounds` are not called: they ask for something to be kept.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from numbers import Integral
+from typing import Any, TypeVar
 
 Records = list[dict[str, float]]
 Callback = Callable[[Records], bool | None]
@@ -23,7 +24,7 @@ class StopOnPlateau:
     Parameters
     ----------
     patience : int, default=5
-        How many records in a row must show no progress; a round has about 20 records, or more with `record_every`.
+        How many records in a row must show no progress; a round has about 20 records, or more with `RecordEvery`.
     min_decrease : float, default=0.01
         What counts as progress: a loss below the best one so far by this share of it.
     loss : str, default=None
@@ -95,25 +96,68 @@ class Checkpoint:
             )
 
 
+@dataclass(frozen=True)
+class RecordEvery:
+    """Write the losses to `history_` at least every so many steps; by default 20 times in a long round or more.
+
+    Examples
+    --------
+    >>> from rdplearn import RDPTransformer, RecordEvery
+    >>> transformer = RDPTransformer(callbacks=[RecordEvery(10)])
+    """
+
+    n_steps: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.n_steps, Integral) or self.n_steps < 1:
+            raise ValueError(
+                f"The 'n_steps' parameter of RecordEvery must be an integer from 1. Got {self.n_steps!r} instead."
+            )
+
+
+@dataclass(frozen=True)
+class KeepRounds:
+    """Keep the members of all rounds of boosting, for `RDPDetector.round_scores`; else those that score are kept.
+
+    Examples
+    --------
+    >>> from rdplearn import KeepRounds, RDPDetector
+    >>> detector = RDPDetector(callbacks=[KeepRounds()])
+    """
+
+
+Kept = TypeVar("Kept", Checkpoint, RecordEvery, KeepRounds)
+ASKED_FOR = (Checkpoint, RecordEvery, KeepRounds)
+
+
 def check_callbacks(callbacks: Sequence[Any] | None, owner: str) -> None:
-    """Raise an error unless every callback can be called or is the one `Checkpoint`."""
+    """Raise an error unless every callback can be called or asks for something to be kept, which is asked for once."""
     for callback in callbacks or ():
-        if not callable(callback) and not isinstance(callback, Checkpoint):
+        if not callable(callback) and not isinstance(callback, ASKED_FOR):
             raise ValueError(
                 f"The 'callbacks' parameter of {owner} must be a list of functions of the records so far, "
-                f"StopOnPlateau or Checkpoint. Got {callback!r:.60} in it."
+                f"StopOnPlateau, Checkpoint, RecordEvery or KeepRounds. Got {callback!r:.60} in it."
             )
-    n_checkpoints = sum(isinstance(callback, Checkpoint) for callback in callbacks or ())
-    if n_checkpoints > 1:
-        raise ValueError(f"The 'callbacks' parameter of {owner} may hold one Checkpoint. Got {n_checkpoints}.")
+    for kind in ASKED_FOR:
+        n_of_kind = sum(isinstance(callback, kind) for callback in callbacks or ())
+        if n_of_kind > 1:
+            raise ValueError(
+                f"The 'callbacks' parameter of {owner} may hold one {kind.__name__}. Got {n_of_kind}: leave one."
+            )
 
 
-def wants_to_stop(callbacks: Sequence[Any], records: Records) -> bool:
+def wants_to_stop(callbacks: Sequence[Any] | None, records: Records) -> bool:
     """Show every callback the records so far; tell whether one of them ends the training."""
-    answers = [callback(records) for callback in callbacks if not isinstance(callback, Checkpoint)]
+    answers = [callback(records) for callback in callbacks or () if not isinstance(callback, ASKED_FOR)]
     return any(answers)
 
 
-def find_checkpoint(callbacks: Sequence[Any] | None) -> Checkpoint | None:
-    """The checkpoint among the callbacks."""
-    return next((callback for callback in callbacks or () if isinstance(callback, Checkpoint)), None)
+def find(kind: type[Kept], callbacks: Sequence[Any] | None) -> Kept | None:
+    """The callback that asks for something to be kept, if there is one."""
+    return next((callback for callback in callbacks or () if isinstance(callback, kind)), None)
+
+
+def record_every(callbacks: Sequence[Any] | None) -> int | None:
+    """Most steps from one record to the next, if that was asked for."""
+    asked = find(RecordEvery, callbacks)
+    return None if asked is None else int(asked.n_steps)

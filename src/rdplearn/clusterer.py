@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rdplearn._model.products import in_steady_blocks, row_products
-from rdplearn._threads import one_blas_thread
+from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
-from rdplearn._training.loop import ENGINES
+from rdplearn._training.engines.engine import ENGINES
 from rdplearn._types import Floats, Matrix
 from rdplearn._views.matrix import read_matrix
 from rdplearn.transformer import RDPTransformer

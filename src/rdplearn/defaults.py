@@ -1,4 +1,9 @@
-r"""How members look at a table, and for how long, where the user leaves it open: a rule of its shape.
+r"""What ``"auto"`` and None mean: for the detector a rule of the table's shape, for the transformer of how full it is.
+
+`DETECTOR_PAPER` and `TRANSFORMER_PAPER` are the paper's settings. What a fit has chosen is its `chosen_`. Labels have
+no part in any rule.
+
+**The detector** (`choose_for_detector`)
 
 =================  ==============================================  ============  =======================================
 left open          narrow: up to 500 columns                       tall          wide: more than 500 columns
@@ -18,30 +23,113 @@ rounds that score  the last 3                                      the last 4   
 A narrow table is tall if it has more than 10,000 rows and more than 7 columns. To score it takes so long that a longer
 training is hardly noticed, and it pays: there are enough columns for anomalies that are unusual in none of them.
 
-Of thousands of columns, numbers that look at one to three columns each see next to nothing, and robust scales blow up
-the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there. No two
-members see the same of so many columns, and it takes more of them to agree. `docs/default.md` has the figures. Labels
-have no part in the rule.
+Of thousands of columns, components that look at one to three columns each see next to nothing, and robust scales blow
+up the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there. No two
+members see the same of so many columns, and it takes more of them to agree. `docs/default.md` has the figures.
+
+**The transformer** (`choose_for_transformer`), with all pairs of a batch
+
+===============  ==========================================  =========================================
+left open        mostly zeros (below 10 % non-zero)          otherwise
+===============  ==========================================  =========================================
+views            columns evened out, row to length 1         columns to [0, 1], centred, row to length 1
+mapping η        linear: inner products                      Fourier features: :math:`e^{-\|x - y\|^2}`
+φ                linear, 32 components                       leaky, 128 components
+inner products   of φ as it is                               of φ's rows at length 1
+===============  ==========================================  =========================================
+
+Texts are nearly orthogonal to each other, and 32 components at length 1 cannot be: training would spend them on
+spreading rows out. Where rows are near each other, as in measurements and images, a kernel that tells near from far
+does more. Below ten columns a row's length is a good part of what it says, so rows are centred and keep it, and the
+kernel's bandwidth is the median distance between them. With one partner a row, the paper's setting, rows are scaled to
+[0, 1] and η is leaky.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import numpy as np
+
+from rdplearn._model.inner_products import LINEAR_MAPPINGS
+from rdplearn._model.losses import REPRESENTATION_SLOPE
+from rdplearn._model.mapping import RandomMapping, with_options
+from rdplearn._types import Matrix
+from rdplearn._views.minmax import MinMaxView, UnchangedView, fit_min_max
+from rdplearn._views.unit_rows import (
+    CentredRows,
+    WeightedUnitRows,
+    fit_centred_rows,
+    fit_weighted_unit_rows,
+    is_mostly_zero,
+)
+
+__all__ = [
+    "DETECTOR_PAPER",
+    "TRANSFORMER_PAPER",
+    "DetectorChoices",
+    "TransformerChoices",
+    "choose_for_detector",
+    "choose_for_transformer",
+]
+
+DETECTOR_PAPER: dict[str, Any] = {
+    "n_members": 30,
+    "n_components": 50,
+    "views": "minmax",
+    "mapping": "leaky",
+    "distance_weight": 1.0,
+    "novelty_weight": 1.0,
+    "inner_product": "l1",
+    "n_rounds": 8,
+    "filter_fraction": 0.05,
+    "score_rounds": 1,
+    "n_steps": 6000,
+    "batch_size": 192,
+    "learning_rate": 0.1,
+    "momentum": 0.9,
+    "max_grad_norm": 0.1,
+    "dropout": 0.1,
+    "shrinkage": 0.0,
+    "start_scale": 1.0,
+    "even_residuals": False,
+    "max_samples": 10_000,
+    "bootstrap": True,
+    "combination": "mean",
+}
+TRANSFORMER_PAPER: dict[str, Any] = {
+    "n_components": 1024,
+    "pairs": "one",
+    "views": "unchanged",
+    "mapping": "leaky",
+    "inner_product": "l1",
+    "distance_weight": 1.0,
+    "reconstruction_weight": 1.0,
+    "n_steps": 30_000,
+    "batch_size": 192,
+    "learning_rate": 0.1,
+    "momentum": 0.9,
+    "max_grad_norm": 0.1,
+    "dropout": 0.1,
+}
 
 MOST_NARROW = 500  # columns
 MOST_LOW = 10_000  # rows
-FEW_COLUMNS = 7
-USUAL_COMPONENTS = 64  # the learning rates below are for so many numbers in φ
+MOST_FLAT = 7  # columns: a tall table has more
+USUAL_COMPONENTS = 64  # the learning rates below are for so many
+FEWEST_UNIT = 10  # columns: of fewer, a row's length is a good part of what it says
+UNIT_BANDWIDTH = float(np.sqrt(0.5))  # between rows of length 1: exp(-|x - y|^2)
+COMPONENTS_LINEAR, COMPONENTS_LEAKY = 32, 128
+START_LINEAR, START_LEAKY = 0.01, 0.1
+
+FeatureView = MinMaxView | UnchangedView | CentredRows | WeightedUnitRows
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """Parameters of the detector with nothing left open; members take turns in `views` and `mapping`.
-
-    `views` depend on the columns alone: a detector from a file does not know how many rows it was fitted on.
-    """
+class DetectorChoices:
+    """Parameters of the detector with nothing left open; members take turns in `views` and `mapping`."""
 
     n_members: int
     views: tuple[str, ...]
@@ -54,7 +142,7 @@ class Outlook:
     score_rounds: int
 
 
-NARROW = Outlook(
+NARROW = DetectorChoices(
     n_members=10,
     views=("robust", "rank", "robust", "robust+rank", "rank+surprise"),
     mapping=("few", "leaky", "leaky", "leaky", "leaky"),
@@ -65,75 +153,48 @@ NARROW = Outlook(
     max_samples=1_024,
     score_rounds=3,
 )
-TALL = replace(
-    NARROW,
-    n_members=8,
-    mapping=("leaky",),
-    n_steps=240,
-    batch_size=20,
-    learning_rate=1.0,
-    even_residuals=False,
-    score_rounds=4,
-)
-WIDE = Outlook(
-    n_members=20,
-    views=("minmax", "robust", "rank", "minmax", "robust"),
-    mapping=("leaky",),
-    n_steps=240,
-    batch_size=40,
-    learning_rate=1.0,
-    even_residuals=False,
-    max_samples=4_096,
-    score_rounds=4,
+LONGER: dict[str, Any] = {
+    "n_steps": 240,
+    "learning_rate": 1.0,
+    "mapping": ("leaky",),
+    "even_residuals": False,
+    "score_rounds": 4,
+}
+TALL = replace(NARROW, n_members=8, batch_size=20, **LONGER)
+WIDE = replace(
+    NARROW, n_members=20, views=("minmax", "robust", "rank", "minmax", "robust"), max_samples=4_096, **LONGER
 )
 
 
-def choose_outlook(
-    n_rows: int,
-    n_columns: int,
-    *,
-    n_components: int,
-    n_members: int | None,
-    views: str | Sequence[str],
-    mapping: Any,
-    n_steps: int | None,
-    batch_size: int | None,
-    learning_rate: float | None,
-    even_residuals: bool | None,
-    max_samples: float | None,
-    score_rounds: int | None,
-) -> Outlook:
+def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> DetectorChoices:
     """Settle what the user has left open ("auto" or None) for a table of this shape.
 
-    More steps than usual are smaller ones, and each of `n_components` numbers learns as fast however many there are.
-    """
-    usual = fitting(n_rows, n_columns)
-    n_steps = n_steps or usual.n_steps
-    pace = n_components / USUAL_COMPONENTS * usual.n_steps / n_steps
-    return Outlook(
-        n_members=n_members or usual.n_members,
-        views=usual.views if is_open(views) else tuple(turns(views)),
-        mapping=usual.mapping if is_open(mapping) else tuple(turns(mapping)),
-        n_steps=n_steps,
-        batch_size=batch_size or usual.batch_size,
-        learning_rate=learning_rate or usual.learning_rate * pace,
-        even_residuals=usual.even_residuals if even_residuals is None else even_residuals,
-        max_samples=max_samples or usual.max_samples,
-        score_rounds=score_rounds or usual.score_rounds,
-    )
-
-
-def fitting(n_rows: int, n_columns: int) -> Outlook:
-    """The outlook on a table of this shape if all is left open.
+    given : the detector's parameters. More steps than usual are smaller ones, and each of `n_components` learns as fast
+        however many there are.
 
     Examples
     --------
-    >>> [fitting(*shape).n_steps for shape in ((10_000, 20), (10_001, 20), (10_001, 7), (100, 501))]
+    >>> from rdplearn import RDPDetector
+    >>> shapes = ((10_000, 20), (10_001, 20), (10_001, 7), (100, 501))
+    >>> [choose_for_detector(*shape, RDPDetector().get_params()).n_steps for shape in shapes]
     [60, 240, 60, 240]
     """
-    if n_columns > MOST_NARROW:
-        return WIDE
-    return TALL if n_rows > MOST_LOW and n_columns > FEW_COLUMNS else NARROW
+    usual = WIDE if n_columns > MOST_NARROW else TALL if n_rows > MOST_LOW and n_columns > MOST_FLAT else NARROW
+    settled = {field.name: given[field.name] for field in fields(usual) if given[field.name] is not None}
+    n_steps = settled.get("n_steps", usual.n_steps)
+    pace = given["n_components"] / USUAL_COMPONENTS * usual.n_steps / n_steps
+    settled.setdefault("learning_rate", usual.learning_rate * pace)
+    for name in ("views", "mapping"):
+        settled[name] = getattr(usual, name) if is_open(settled[name]) else tuple(turns(settled[name]))
+    mappings = [mapping for each in settled["mapping"] for mapping in with_kind(each, usual.mapping)]
+    return replace(usual, **{**settled, "mapping": tuple(mappings)})
+
+
+def with_kind(mapping: Any, usual: tuple[Any, ...]) -> list[Any]:
+    """A mapping, or the usual ones with its options if it leaves its kind open."""
+    if isinstance(mapping, RandomMapping) and is_open(mapping.kind):
+        return [replace(mapping, kind=kind) for kind in usual]
+    return [mapping]
 
 
 def is_open(value: Any) -> bool:
@@ -155,3 +216,69 @@ def in_turn(choices: Sequence[Any], n_members: int) -> list[Any]:
 def turns(value: Any) -> list[Any]:
     """One choice for all members, or those that they take turns in, as a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
+
+
+@dataclass(frozen=True)
+class TransformerChoices:
+    """What the transformer learns from a table, with nothing left open.
+
+    view : how rows are prepared; bandwidth : of Fourier features, None for the median distance between rows
+    slope : of φ for negative numbers
+    unit_in_loss : compare inner products of φ's rows at length 1; unit_features : give features length 1
+    start : standard deviation of W at the start, times the square root of the components
+    """
+
+    view: FeatureView
+    mapping: Any
+    bandwidth: float | None
+    n_components: int
+    slope: float
+    unit_in_loss: bool
+    unit_features: bool
+    start: float
+
+
+def choose_for_transformer(matrix: Matrix, given: dict[str, Any]) -> TransformerChoices:
+    """Settle what the user has left open ("auto" or None). given : the transformer's parameters.
+
+    Examples
+    --------
+    >>> from rdplearn import RDPTransformer
+    >>> chosen = choose_for_transformer(np.eye(20), RDPTransformer().get_params())
+    >>> chosen.mapping, chosen.n_components
+    ('linear', 32)
+    """
+    pairs, inner_product = given["pairs"], given["inner_product"]
+    wanted = with_options(given["mapping"])
+    mostly_zero = matrix.shape[1] >= FEWEST_UNIT and is_mostly_zero(matrix)
+    mapping, bandwidth = wanted.kind, wanted.bandwidth
+    if is_open(mapping):
+        mapping = "leaky" if pairs == "one" else "linear" if mostly_zero else "fourier"
+    view = fit_feature_view(matrix, pairs, given["views"], mostly_zero=mostly_zero)
+    unit_rows = isinstance(view, WeightedUnitRows) or (isinstance(view, CentredRows) and view.unit)
+    if bandwidth is None and unit_rows:
+        bandwidth = UNIT_BANDWIDTH
+    name = mapping if isinstance(mapping, str) else None
+    is_linear = pairs == "all" and name in LINEAR_MAPPINGS
+    unit_in_loss = pairs == "all" and (inner_product == "unit" or (inner_product == "auto" and name == "fourier"))
+    return TransformerChoices(
+        view=view,
+        mapping=mapping,
+        bandwidth=bandwidth,
+        n_components=given["n_components"] or (COMPONENTS_LINEAR if is_linear else COMPONENTS_LEAKY),
+        slope=1.0 if is_linear else REPRESENTATION_SLOPE,
+        unit_in_loss=unit_in_loss,
+        unit_features=pairs == "all" and (unit_in_loss or unit_rows),
+        start=START_LINEAR if is_linear else START_LEAKY,
+    )
+
+
+def fit_feature_view(matrix: Matrix, pairs: str, views: str, *, mostly_zero: bool) -> FeatureView:
+    """Learn how rows are prepared."""
+    if views == "unchanged":
+        return UnchangedView()
+    if views == "minmax" or (views == "auto" and pairs == "one"):
+        return fit_min_max(matrix)
+    if mostly_zero:
+        return fit_weighted_unit_rows(matrix)
+    return fit_centred_rows(matrix, unit=views == "unit" or matrix.shape[1] >= FEWEST_UNIT)

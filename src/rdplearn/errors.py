@@ -7,7 +7,11 @@ and the remedy. `TableError` is a `ValueError`, so that code written against sci
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
+
+NOT_THE_CALLER = ("rdplearn", "sklearn", "joblib")
 
 
 class TableError(ValueError):
@@ -28,6 +32,14 @@ class ClusterError(OSError):
 
 class RDPWarning(UserWarning):
     """The result is valid but may not be what was meant."""
+
+
+def warn_user(message: str) -> None:
+    """Warn with `RDPWarning`, at the line of the caller's own code that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in NOT_THE_CALLER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RDPWarning, stacklevel=level)
 
 
 def unknown_choice(argument: str, owner: str, value: object, choices: Iterable[str]) -> str:

@@ -11,20 +11,29 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn._distributed.client import Tasks
 from rdplearn._distributed.partitions import Collection, PartitionedMatrix, joined
 from rdplearn._distributed.worker_memory import keep_freed_memory
-from rdplearn._explain.typical_rows import TypicalRows, learn_typical_rows, rows_to_sample
-from rdplearn._training.boosting import BoostedMember, BoostingSettings
-from rdplearn._training.members import Plan, plan_members, seat_members, train_member
+from rdplearn._explain.typical_rows import TypicalRows, learn_typical_rows
+from rdplearn._fit_plan import (
+    anomaly_scores,
+    check_parameters,
+    choose_threshold,
+    draw_seed,
+    plan_fit,
+    take_members,
+)
+from rdplearn._model.panel import Member
+from rdplearn._training.boosting import BoostingSettings, MemberPlan
+from rdplearn._training.members import seat_members, train_stack
 from rdplearn._training.progress import Watch
-from rdplearn._types import Ints, Matrix
+from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.view import View, join_views, sample_for_curves
-from rdplearn.callbacks import find_checkpoint
+from rdplearn.callbacks import Checkpoint, find
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.table_model import TableModel
@@ -35,41 +44,38 @@ MOST_ROWS_OF_FEATURES = 100_000  # of larger tables, features and groups are lea
 
 
 def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) -> RDPDetector:
-    """Do what `RDPDetector.fit` does, each step where the rows are."""
-    detector._check_parameters()
+    """Carry out the plan that `RDPDetector.fit` carries out, each step where the rows are."""
+    check_parameters(detector)
     refuse_checkpoint(detector)
     table = PartitionedMatrix(collection, tasks)
     table.introduce(detector, min_rows=2)
     if table.is_constant:
-        detector._warn_of_constant(table.n_columns)
-    seed = detector._draw_seed()
-    outlook = detector._outlook(table.n_rows, table.n_columns)
-    sampling = detector._plan_sampling(table.n_rows, seed, outlook)
-    plans = plan_members(detector._plan_parts(outlook), sampling, seed)
-    judged = detector._rows_to_judge(sampling, seed)
-    purposes = {str(plan.number): plan.rows for plan in plans}
-    purposes |= {CURVES: sample_for_curves(table.n_rows, seed), JUDGED: judged}
-    pieces = table.draw({**purposes, TYPICAL: rows_to_sample(table.n_rows, seed)})
-    settings = detector._boosting_settings(table.filling(), outlook)
-    names = [plan.part.view for plan in plans]
-    views = tasks.named("rdp-fit-views", fit_views, names, table.min_max(), pieces[CURVES])
+        warn_of_constant(table.n_columns)
+    plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector))
+    purposes = {str(member.number): member.rows for member in plan.members}
+    purposes |= {CURVES: sample_for_curves(table.n_rows, plan.seed), JUDGED: plan.judged, TYPICAL: plan.sampled}
+    pieces = table.draw(purposes)
+    views = tasks.named("rdp-fit-views", fit_views, plan.views, table.min_max(), pieces[CURVES])
     members = [
-        tasks.named(f"rdp-fit-member-{plan.number}", fit_member, pieces[str(plan.number)], views, plan, settings)
-        for plan in plans
+        tasks.named(
+            f"rdp-fit-member-{member.number}", fit_member, pieces[str(member.number)], views, member, plan.settings
+        )
+        for member in plan.members
     ]
     # All at once, so that partitions are read once; the rows to judge wait on the cluster for the weights.
     seen, *started = tasks.start([views, *members, *pieces[JUDGED], *pieces[TYPICAL]])
     training, waiting = started[: len(members)], started[len(members) :]
-    n_steps = settings.training.n_steps
-    with Watch(len(plans), settings.n_rounds, n_steps, visible=bool(detector.verbose)) as watch:
+    n_steps = plan.settings.training.n_steps
+    with Watch(len(plan.members), plan.settings.n_rounds, n_steps, visible=bool(detector.verbose)) as watch:
         arriving = (member for _, member in tasks.as_done(training))
-        detector._take(seat_members(arriving, plans, tasks.results([seen])[0], watch), settings)
+        trained = seat_members(arriving, plan.members, tasks.results([seen])[0], watch)
+    take_members(detector, plan, *trained)
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
-    choosing = tasks.named("rdp-typical-rows", choose_typical_rows, pieces[TYPICAL], model, seed)
+    choosing = tasks.named("rdp-typical-rows", choose_typical_rows, pieces[TYPICAL], model, plan.seed)
     detector.typical_rows_, *scores = tasks.results(tasks.start([choosing, *judging]))
     del waiting  # the cluster may forget the rows now
-    detector.offset_ = -detector._choose_threshold(np.concatenate(scores))
+    detector.offset_ = -choose_threshold(detector, np.concatenate(scores))
     return detector
 
 
@@ -94,7 +100,7 @@ def fit_features(
 
 def refuse_checkpoint(estimator: Any) -> None:
     """A checkpoint is for one machine: on a cluster, what a lost worker had done is done again by another."""
-    if find_checkpoint(getattr(estimator, "callbacks", None)) is not None:
+    if find(Checkpoint, getattr(estimator, "callbacks", None)) is not None:
         raise ValueError(
             f"The 'callbacks' of {type(estimator).__name__} hold a Checkpoint, which is for tables in memory and not "
             "for partitions on a cluster. Leave it out."
@@ -116,25 +122,26 @@ def fit_views(names: Sequence[str], min_max: MinMaxView, pieces: Sequence[Matrix
 
 
 def fit_member(
-    pieces: Sequence[Matrix], views: dict[str, View], plan: Plan, settings: BoostingSettings
-) -> BoostedMember:
+    pieces: Sequence[Matrix], views: dict[str, View], plan: MemberPlan, settings: BoostingSettings
+) -> Member:
     """Train one member on the rows that were drawn for it."""
     keep_freed_memory()
     unwatched = Watch(plan.number + 1, settings.n_rounds, settings.training.n_steps, visible=False)
-    return train_member(views[plan.part.view](joined(pieces)), plan, settings, unwatched)
+    (member,) = train_stack([(plan, views[plan.view](joined(pieces)))], settings, unwatched, n_jobs=1)
+    return member
 
 
-def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.float64]:
+def judge_rows(rows: Matrix, detector: RDPDetector) -> Doubles:
     """Anomaly scores of rows."""
     keep_freed_memory()
-    return detector._anomaly_scores(rows)
+    return anomaly_scores(detector, rows)
 
 
 def choose_typical_rows(pieces: Sequence[Matrix], detector: RDPDetector, seed: int) -> TypicalRows:
     """Choose the rows that explanations need among those that were drawn for it."""
     keep_freed_memory()
     rows = joined(pieces)
-    return learn_typical_rows(rows, detector._anomaly_scores(rows), seed)
+    return learn_typical_rows(rows, anomaly_scores(detector, rows), seed)
 
 
 def fit_whole(pieces: Sequence[Matrix], estimator: Any) -> Any:

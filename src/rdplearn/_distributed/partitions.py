@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from rdplearn._distributed.client import Tasks
 from rdplearn._distributed.parquet_parts import dataset_frame
-from rdplearn._training.loop import Filling
+from rdplearn._training.flops import Filling
 from rdplearn._types import Doubles, Ints, Matrix
 from rdplearn._views.matrix import canonical_csr, check_finite, frame_values, is_frame, text_checked
 from rdplearn._views.minmax import MinMaxView, column_ranges, min_max_view, zero_counts

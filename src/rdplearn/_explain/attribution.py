@@ -1,6 +1,6 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
-A row :math:`x` is held against what the typical rows nearest to it have, :math:`t` (`rdplearn._explain.typical_rows`), and these
+A row :math:`x` is held against what the typical rows nearest to it have, :math:`t` (`typical_rows.py`), and these
 against the most typical row of all, whose score :math:`s_0` is the baseline. Each column is judged by what its value
 alone does: :math:`t` gets the value that :math:`x` has there, is scored again, and the difference counts,
 

@@ -1,7 +1,7 @@
-r"""Residuals of even size: no number of φ speaks louder than the others because it is harder to predict.
+r"""Residuals of even size: no component of φ speaks louder than the others because it is harder to predict.
 
-A row's score is the mean over the numbers of φ of their squared residuals. Some numbers are predicted worse than
-others, by chance of the draw, and a few of them would make the score, another few with another seed. So each number's
+A row's score is the mean over the components of φ of their squared residuals. Some are predicted worse than others, by
+chance of the draw, and a few of them would make the score, another few with another seed. So each component's
 residual is divided by its root mean square over the rows that boosting has kept:
 
 .. math:: s(x) = \frac{1}{K} \sum_k \left( \frac{\phi_k(x) - \eta_k(x)}{c_k} \right)^2, \qquad
@@ -20,20 +20,20 @@ from dataclasses import replace
 import numpy as np
 
 from rdplearn._model.mapping import Mapping, Projection
+from rdplearn._model.panel import Round
 from rdplearn._model.representation import Representation
-from rdplearn._scoring.scores import Member
 from rdplearn._types import Floats, Ints
 
 HOMOGENEOUS = ("leaky", "linear")
-# A number that is predicted perfectly would drown all others where it errs at all.
+# A component that is predicted perfectly would drown all others where it errs at all.
 SMALLEST_SHARE = 0.1  # of the root mean square of all
 
 
-def can_even_out(member: Member, n_rows: int) -> bool:
-    """Tell whether a member's numbers can be divided within its weights, and by sizes that so many rows can tell."""
-    phi, mapping = member.representation, member.mapping
+def can_even_out(trained: Round, n_rows: int) -> bool:
+    """Tell whether a round's components can be divided within its weights, and by sizes that so many rows can tell."""
+    phi, mapping = trained.phi, trained.mapping
     return (
-        member.references is None
+        trained.references is None
         and isinstance(phi, Representation)
         and isinstance(mapping, Projection)
         and mapping.activation in HOMOGENEOUS
@@ -42,7 +42,7 @@ def can_even_out(member: Member, n_rows: int) -> bool:
 
 
 def sizes_of(squares: Floats, kept: Ints) -> Floats:
-    """Root mean square of each number's residual over the rows kept: (n_components,), positive.
+    """Root mean square of each component's residual over the rows kept: (n_components,), positive.
 
     squares : (n_rows, n_components), of the residuals
 
@@ -57,17 +57,17 @@ def sizes_of(squares: Floats, kept: Ints) -> Floats:
     return np.sqrt(np.maximum(of_kept, np.float32(smallest)))
 
 
-def divided(member: Member, sizes: Floats) -> Member:
-    """The member with each number of φ and η divided by its size."""
-    phi: Representation = member.representation
+def divided(trained: Round, sizes: Floats) -> Round:
+    """The round with each component of φ and η divided by its size."""
+    phi: Representation = trained.phi
     *before, (weights, bias) = phi.layers
     first, *deeper = [*before, (weights / sizes, bias / sizes)]
     evened = Representation(first[0], first[1], tuple(deeper))
-    return replace(member, representation=evened, mapping=divided_mapping(member.mapping, sizes))
+    return replace(trained, phi=evened, mapping=divided_mapping(trained.mapping, sizes))
 
 
 def divided_mapping(mapping: Mapping, sizes: Floats) -> Projection:
-    """η with each number divided by its size."""
+    """η with each component divided by its size."""
     assert isinstance(mapping, Projection)
     weights, offset, centre = (part / sizes for part in (mapping.weights, mapping.offset, mapping.centre))
     return Projection(weights, offset, centre, mapping.activation)

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from rdplearn._model.mapping import MAPPING_SLOPE, Mapping
 from rdplearn._types import Floats, Rows
 
-Kernel = Callable[[Rows], Floats]  # rows (n_rows, n_columns) to (n_rows, n_rows)
+InnerProducts = Callable[[Rows], Floats]  # rows (n_rows, n_columns) to (n_rows, n_rows)
 
 LINEAR_MAPPINGS = ("linear", "sparse", "identity")
 
@@ -51,12 +51,12 @@ def leaky_kernel(rows: Rows) -> Floats:
     return scale * (((1.0 + MAPPING_SLOPE) / 2) ** 2 * cosines + ((1.0 - MAPPING_SLOPE) / 2) ** 2 * bent)
 
 
-def limit_kernel(kind: str, bandwidth: float) -> Kernel:
+def limit_products(kind: str, bandwidth: float) -> InnerProducts:
     """Give the kernel of infinitely many targets of a named mapping.
 
     Examples
     --------
-    >>> limit_kernel("linear", 1.0)(np.array([[3.0], [2.0]])).tolist()
+    >>> limit_products("linear", 1.0)(np.array([[3.0], [2.0]])).tolist()
     [[9.0, 6.0], [6.0, 4.0]]
     """
     if kind == "fourier":
@@ -64,7 +64,7 @@ def limit_kernel(kind: str, bandwidth: float) -> Kernel:
     return leaky_kernel if kind == "leaky" else inner_products
 
 
-def kernel_of(mapping: Mapping) -> Kernel:
+def products_of(mapping: Mapping) -> InnerProducts:
     """Give the inner products of a mapping that has been drawn."""
 
     def kernel(rows: Rows) -> Floats:

@@ -18,8 +18,8 @@ For features there is also :math:`L_{rdp}` over *all* pairs of the batch, :math:
 `all_pairs_loss`.
 
 The authors' code divides every vector by its L1 norm before taking the inner products of :math:`L_{rdp}`;
-`l1_normalise` and `l1_normalise_gradient` are that variant. These few lines are the oracle of `dense_kernels.py` and, for
-small jobs, the engine itself.
+`l1_normalise` and `l1_normalise_gradient` are that variant. These few lines are the oracle of the compiled kernels
+and, for small jobs, the engine itself.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn._views.unit_rows import SMALLEST_NORM
+
 Floats = npt.NDArray[np.floating]
 
 REPRESENTATION_SLOPE = 0.2
-SMALLEST_NORM = 1e-12
 
 
 def leaky(values: Floats, slope: float) -> Floats:
@@ -140,12 +141,6 @@ def reconstruction_loss(decoded: Floats, rows: Floats, cell_weights: Floats, n_c
     difference = decoded - rows
     pull = difference * (cell_weights / (len(rows) * n_columns))
     return float(np.vdot(difference, pull)), 2.0 * pull
-
-
-def unit_normalise(vectors: Floats) -> tuple[Floats, Floats]:
-    """Divide every row by its length; a row of zeros stays as it is. Returns the rows and their lengths."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > SMALLEST_NORM), lengths
 
 
 def unit_normalise_gradient(gradient: Floats, unit: Floats, lengths: Floats) -> Floats:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -38,6 +39,66 @@ ROWS_FOR_BANDWIDTH = 256
 MOST_COLUMNS_SEEN = 3  # by a number of the mapping "few"
 SMALLEST_DEVIATION = np.float32(1e-3)
 LARGEST_IDENTITY = 512 * 2**20  # bytes of dense targets beyond which the original space of sparse rows is refused
+
+
+@dataclass(frozen=True)
+class RandomMapping:
+    r"""A kind of random mapping η with options: an estimator's `mapping` parameter, where its name does not say all.
+
+    Parameters
+    ----------
+    kind : {"auto", "leaky", "linear", "sparse", "fourier", "identity", "few"}, transformer or callable, default="auto"
+        What the `mapping` parameter takes by itself.
+    n_targets : int, default=None
+        Components of η(x), the paper's K. By default as many as φ has, which the novelty loss requires; the transformer
+        with ``pairs="all"`` has infinitely many.
+    bandwidth : float, default=None
+        Of the kind "fourier", on the rows as members see them: :math:`\exp(-\|x - y\|^2 / 2 h^2)`. By default the
+        median distance between rows, and :math:`1/\sqrt 2` between rows of length 1.
+
+    Examples
+    --------
+    >>> from rdplearn import RandomMapping, RDPDetector
+    >>> detector = RDPDetector(mapping=RandomMapping("fourier", bandwidth=0.5))
+    """
+
+    kind: Any = "auto"
+    n_targets: int | None = None
+    bandwidth: float | None = None
+
+    def draw(self, rows: Rows, kept: npt.NDArray[np.int64], n_components: int, rng: np.random.Generator) -> Mapping:
+        """Draw a mapping for rows like these; see `draw_mapping`."""
+        return draw_mapping(self.kind, rows, kept, self.n_targets or n_components, rng, self.bandwidth)
+
+
+def with_options(mapping: Any) -> RandomMapping:
+    """The `mapping` parameter of an estimator, or one of several, with its options."""
+    return mapping if isinstance(mapping, RandomMapping) else RandomMapping(mapping)
+
+
+def check_mapping(mapping: Any, owner: str) -> None:
+    """Raise an error unless this can be a `mapping` parameter, "auto" included."""
+    wanted = with_options(mapping)
+    is_transformer = hasattr(wanted.kind, "fit") and hasattr(wanted.kind, "transform")
+    is_known = isinstance(wanted.kind, str) and wanted.kind in ("auto", *MAPPING_NAMES)
+    if not is_known and not is_transformer and not (callable(wanted.kind) and not isinstance(wanted.kind, str)):
+        raise ValueError(
+            f"The 'mapping' parameter of {owner} must be among {', '.join(MAPPING_NAMES)}, a transformer or a "
+            f"callable. Got {wanted.kind!r:.60}: correct the name."
+        )
+    n_targets, bandwidth = wanted.n_targets, wanted.bandwidth
+    if n_targets is not None and (not isinstance(n_targets, Integral) or n_targets < 1):
+        raise ValueError(f"The 'n_targets' of RandomMapping must be an integer from 1. Got {n_targets!r:.60} instead.")
+    if n_targets is not None and wanted.kind != "auto" and (not is_known or wanted.kind == "identity"):
+        raise ValueError(
+            "The 'n_targets' of RandomMapping must be None for the original space and for a mapping of your own, which "
+            f"have as many as they have. Got {n_targets}."
+        )
+    if bandwidth is not None and (wanted.kind != "fourier" or not isinstance(bandwidth, Real) or not bandwidth > 0):
+        raise ValueError(
+            "The 'bandwidth' of RandomMapping must be a positive number, and goes with the kind 'fourier'. Got "
+            f"{bandwidth!r:.60} for {wanted.kind!r:.60}."
+        )
 
 
 class Mapping(Protocol):
@@ -71,6 +132,10 @@ class Projection:
         if self.centre.any():
             targets -= self.centre[some]
         return targets
+
+    def some(self, here: slice) -> Projection:
+        """The same with some of the targets."""
+        return Projection(self.weights[:, here], self.offset[here], self.centre[here], self.activation)
 
 
 @dataclass(frozen=True)
@@ -141,7 +206,7 @@ def draw_mapping(
     rows : (n_rows, n_columns)
     kept : indices of the rows that count, repeated ones as often as they stand there
     n_targets : int
-        Numbers per row; a transformer, a function and the identity have a number of their own.
+        Components of η(x); a transformer, a function and the identity have a number of their own.
     bandwidth : float, optional
         Of the Fourier features; by default the median distance between rows.
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rdplearn._model.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn._model.mapping import gaussian
 from rdplearn._types import Floats, Rows
+
+Phi: TypeAlias = Any  # a `Representation`, or a network of the user's own as a function of rows
 
 
 @dataclass
@@ -72,29 +74,3 @@ def draw_representation(
     ]
     layers[-1][0][:] *= np.float32(start_scale)
     return Representation(*layers[0], tuple(layers[1:]))
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How φ is trained: the numbers of the paper's appendix, under the estimator's own parameter names."""
-
-    n_steps: int
-    batch_size: int
-    learning_rate: float
-    momentum: float
-    max_grad_norm: float
-    dropout: float
-    distance_weight: float
-    novelty_weight: float
-    inner_product: Literal["l1", "plain"]
-    reconstruction_weight: float = 0.0
-
-
-@dataclass(frozen=True)
-class Losses:
-    """Mean losses over a stretch of steps."""
-
-    distance: float
-    novelty: float
-    reconstruction: float = 0.0
-    auxiliary: dict[str, float] = field(default_factory=dict)

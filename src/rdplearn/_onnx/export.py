@@ -14,13 +14,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._files.atomic import written_whole
+from rdplearn._fit_plan import scoring_panels
+from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE
 from rdplearn._model.combination import LEAST, SMALLEST_SCORE, Combination
-from rdplearn._model.losses import REPRESENTATION_SLOPE, SMALLEST_NORM
+from rdplearn._model.losses import REPRESENTATION_SLOPE
 from rdplearn._model.mapping import MAPPING_SLOPE, Identity, Projection
+from rdplearn._model.panel import Panel
 from rdplearn._model.representation import Representation
 from rdplearn._onnx.graph import Graph, Value, leaky, unit_length
 from rdplearn._onnx.views import view_nodes
-from rdplearn._scoring.scores import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble
+from rdplearn._views.unit_rows import SMALLEST_NORM
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.table_model import TableModel
@@ -92,11 +95,12 @@ def write_detector(graph: Graph, detector: RDPDetector) -> None:
 
 def combined_scores(graph: Graph, detector: RDPDetector) -> Value:
     """Anomaly score of every row by all members together, in double precision."""
-    combination, panels = detector.combination_, detector._scoring_panels()
+    combination, panels = detector.combination_, scoring_panels(detector)
     total: Value | None = None
     for panel in panels:
         rows = view_nodes(graph, "rows", panel.view)
-        rounds = [on_scale(graph, member_scores(graph, rows, e), e, combination) for e in panel.ensembles]
+        each_round = [panel.one_round(number) for number in range(panel.n_rounds)]
+        rounds = [on_scale(graph, member_scores(graph, rows, one), one, combination) for one in each_round]
         mean = rounds[0] if len(rounds) == 1 else graph.add("Mean", *rounds)
         weighted = graph.add("Mul", graph.cast(mean, np.float64), combination.weights[panel.members])
         share = graph.add("ReduceSum", weighted, np.array([1]), keepdims=0)
@@ -105,45 +109,45 @@ def combined_scores(graph: Graph, detector: RDPDetector) -> Value:
     return graph.add("Exp", total) if combination.geometric else total
 
 
-def on_scale(graph: Graph, scores: Value, ensemble: Ensemble, combination: Combination) -> Value:
+def on_scale(graph: Graph, scores: Value, panel: Panel, combination: Combination) -> Value:
     """Scores of members on the scale that they are averaged on: as they are, or as logarithms."""
     if not combination.geometric:
         return scores
-    times_typical = graph.add("Div", scores, np.maximum(ensemble.typical, np.float32(SMALLEST_SCORE)))
+    times_typical = graph.add("Div", scores, np.maximum(panel.typical, np.float32(SMALLEST_SCORE)))
     return graph.add("Log", graph.add("Add", times_typical, np.array(LEAST, np.float32)))
 
 
-def member_scores(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
+def member_scores(graph: Graph, rows: Value, panel: Panel) -> Value:
     """Anomaly score of every row by every member: (n_rows, n_members)."""
-    phi = representations(graph, rows, ensemble)
-    if ensemble.references is not None:
-        return nearest_subsample_scores(graph, phi, ensemble)
-    difference = graph.add("Sub", phi, targets(graph, rows, ensemble))
+    phi = representations(graph, rows, panel)
+    if panel.references is not None:
+        return nearest_subsample_scores(graph, phi, panel)
+    difference = graph.add("Sub", phi, targets(graph, rows, panel))
     return graph.add("ReduceMean", graph.add("Mul", difference, difference), np.array([2]), keepdims=0)
 
 
-def representations(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
+def representations(graph: Graph, rows: Value, panel: Panel) -> Value:
     """φ of all members: (n_rows, n_members, n_components)."""
-    if ensemble.networks is not None:
+    if panel.networks is not None:
         raise ValueError(
             "A model with a 'network' function of your own cannot be exported by rdplearn: export its modules with "
             "torch.onnx.export, or fit with a list of widths instead."
         )
-    product = graph.add("Add", graph.add("MatMul", rows, ensemble.weights), ensemble.bias)
-    phi = by_members(graph, leaky(graph, product, REPRESENTATION_SLOPE), ensemble.n_members)
-    for weights, bias in ensemble.deeper:
+    product = graph.add("Add", graph.add("MatMul", rows, panel.weights), panel.bias)
+    phi = by_members(graph, leaky(graph, product, REPRESENTATION_SLOPE), panel.n_seats)
+    for weights, bias in panel.deeper:
         across = graph.add("Transpose", phi, perm=[1, 0, 2])  # members first: one product for each
         product = graph.add("Add", graph.add("MatMul", across, weights), bias[:, None])
         phi = graph.add("Transpose", leaky(graph, product, REPRESENTATION_SLOPE), perm=[1, 0, 2])
     return phi
 
 
-def targets(graph: Graph, rows: Value, ensemble: Ensemble) -> Value:
+def targets(graph: Graph, rows: Value, panel: Panel) -> Value:
     """η of all members: (n_rows, n_members, n_targets)."""
-    if isinstance(ensemble.mappings, Projection):
-        eta = projection(graph, rows, ensemble.mappings, ensemble.n_components)
-        return by_members(graph, eta, ensemble.n_members)
-    return graph.add("Unsqueeze", one_mapping(ensemble.mappings[0], rows), np.array([1]))
+    if isinstance(panel.mappings, Projection):
+        eta = projection(graph, rows, panel.mappings, panel.n_components)
+        return by_members(graph, eta, panel.n_seats)
+    return graph.add("Unsqueeze", one_mapping(panel.mappings[0], rows), np.array([1]))
 
 
 def projection(graph: Graph, rows: Value, mapping: Projection, n_targets: int) -> Value:
@@ -168,16 +172,16 @@ def one_mapping(mapping: Mapping, rows: Value) -> Value:
     )
 
 
-def nearest_subsample_scores(graph: Graph, phi: Value, ensemble: Ensemble) -> Value:
+def nearest_subsample_scores(graph: Graph, phi: Value, panel: Panel) -> Value:
     """Mean, over the subsamples, of the distance to the nearest of their rows: (n_rows, n_members)."""
-    assert ensemble.references is not None
-    references = ensemble.references  # (n_members, n_references, n_components)
+    assert panel.references is not None
+    references = panel.references  # (n_members, n_references, n_components)
     across = graph.add("Transpose", phi, perm=[1, 0, 2])
     products = graph.add("MatMul", across, np.ascontiguousarray(references.transpose(0, 2, 1)))
     own = graph.add("ReduceSum", graph.add("Mul", across, across), np.array([2]), keepdims=1)
     squared = graph.add("Add", graph.add("Mul", products, np.array(-2.0, np.float32)), own)
     squared = graph.add("Add", squared, np.einsum("mrk,mrk->mr", references, references)[:, None])
-    shape = np.array([ensemble.n_members, -1, N_SUBSAMPLES, SUBSAMPLE_SIZE])
+    shape = np.array([panel.n_seats, -1, N_SUBSAMPLES, SUBSAMPLE_SIZE])
     nearest = graph.add("ReduceMin", graph.add("Reshape", squared, shape), np.array([3]), keepdims=0)
     distances = graph.add("Sqrt", graph.add("Max", nearest, np.array(0.0, np.float32)))
     return graph.add("Transpose", graph.add("ReduceMean", distances, np.array([2]), keepdims=0), perm=[1, 0])
@@ -202,7 +206,7 @@ def feature_nodes(graph: Graph, transformer: RDPTransformer) -> Value:
             "A model with a 'network' function of your own cannot be exported by rdplearn: export its module with "
             "torch.onnx.export, or fit with a list of widths instead."
         )
-    features = view_nodes(graph, "rows", transformer.formulation_.view)
+    features = view_nodes(graph, "rows", transformer.chosen_.view)
     *hidden, (weights, bias) = feature_map.phi.layers
     for hidden_weights, hidden_bias in hidden:
         product = graph.add("Add", graph.add("MatMul", features, hidden_weights), hidden_bias)

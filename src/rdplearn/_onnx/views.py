@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rdplearn._model.losses import SMALLEST_NORM
 from rdplearn._onnx.graph import Graph, Value, unit_length
 from rdplearn._types import Doubles
 from rdplearn._views.curves import CurveView
 from rdplearn._views.minmax import FARTHEST, LARGEST_UNCHANGED, MinMaxView, UnchangedView
-from rdplearn._views.unit_rows import CentredRows, WeightedUnitRows
+from rdplearn._views.unit_rows import SMALLEST_NORM, CentredRows, WeightedUnitRows
 from rdplearn._views.view import View
 
 

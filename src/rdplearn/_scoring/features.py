@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 
-from rdplearn._model.losses import SMALLEST_NORM
 from rdplearn._model.products import BLOCK, in_steady_blocks, row_products
-from rdplearn._threads import one_blas_thread
-from rdplearn._training.task import Phi
+from rdplearn._model.representation import Phi
+from rdplearn._model.threads import one_blas_thread
 from rdplearn._types import Floats, Matrix, Rows, row_blocks
+from rdplearn._views.unit_rows import SMALLEST_NORM
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from rdplearn._storage.container import Layout
 from rdplearn._types import Arrays
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.errors import ModelFileError
-from rdplearn.transformer import RDPTransformer
+from rdplearn.transformer import RDPTransformer, check_parameters
 
 OWNER = "Its description of the clusterer"
 OF_TRANSFORMER = "transformer."  # its arrays' names begin with this
@@ -117,7 +117,7 @@ def _read(description: Any) -> tuple[StoredClusterer, RDPClusterer]:
     clusterer = with_parameters(RDPClusterer, stored.parameters, RDPClusterer._validate_params, OWNER)
     if stored.transformer_parameters is not None:
         clusterer.transformer = with_parameters(
-            RDPTransformer, stored.transformer_parameters, RDPTransformer._check_parameters, OWNER
+            RDPTransformer, stored.transformer_parameters, check_parameters, OWNER
         )
     sensible = {
         "n_columns": stored.n_columns > 0 and stored.transformer.get("n_columns") == stored.n_columns,

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from dataclasses import asdict, fields
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn._model.mapping import RandomMapping, with_options
+from rdplearn._training.torch_options import TorchOptions, torch_options
 from rdplearn.errors import ModelFileError
 
 Estimator = TypeVar("Estimator")
 
 # how to run it is the business of the machine that it runs on
-NOT_STORED = ("n_jobs", "verbose", "device", "compile", "callbacks")
+NOT_STORED = ("n_jobs", "verbose", "callbacks")
+GONE = ("record_every", "keep_rounds", "distance_loss", "auxiliary_losses")  # of files of format 1
 
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:
     """Parameters as JSON has them. A generator in place of a seed has no plain value and is left out."""
     parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in NOT_STORED}
+    if "torch" in parameters:
+        parameters["torch"] = _plain_torch(torch_options(estimator))
+    if "mapping" in parameters:
+        parameters["mapping"] = plain_mapping(parameters["mapping"])
     plain = {name: _plain(value) for name, value in parameters.items()}
-    mappings = plain.get("mapping", "")
-    if not all(isinstance(mapping, str) for mapping in (mappings if isinstance(mappings, list) else [mappings])):
-        raise ValueError(
-            "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
-            f"{mappings!r:.60}: pickle the estimator instead, or use one of the built-in mappings."
-        )
-    _require_no_code(estimator)
     if not isinstance(plain["random_state"], int | None):
         del plain["random_state"]
     return plain
@@ -38,34 +39,107 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
-def _require_no_code(estimator: Any) -> None:
-    if callable(getattr(estimator, "network", None)):
+def plain_mapping(mapping: Any) -> Any:
+    """A `mapping` parameter as JSON has it: a name, an object with options, or a list of these."""
+    if isinstance(mapping, list | tuple):
+        return [plain_mapping(each) for each in mapping]
+    if not isinstance(with_options(mapping).kind, str):
+        raise ValueError(
+            "A model with a 'mapping' of your own cannot be stored: a model file holds no code. Got "
+            f"{mapping!r:.60}: pickle the estimator instead, or use one of the built-in mappings."
+        )
+    if isinstance(mapping, str):
+        return mapping
+    return {name: _plain(value) for name, value in asdict(mapping).items()}
+
+
+def _plain_torch(options: TorchOptions) -> dict[str, Any] | None:
+    """What is stored of the options of PyTorch: the widths of φ's hidden layers."""
+    if callable(options.network):
         raise ValueError(
             "A model with a 'network' function of your own cannot be stored: a model file holds no code. Pickle the "
             "estimator instead, or fit with a list of widths."
         )
     for name in ("distance_loss", "auxiliary_losses"):
-        if getattr(estimator, name, None):
+        if getattr(options, name):
             raise ValueError(
-                f"The {name!r} of {type(estimator).__name__} cannot be stored: a model file holds no code. What was "
-                f"learned does not need it any more: call set_params({name}=None) before you save."
+                f"The {name!r} of TorchOptions cannot be stored: a model file holds no code. What was learned does not "
+                "need it any more: call set_params(torch=...) with TorchOptions that have the network alone, or None."
             )
+    return {"network": list(options.widths or ())} if options.network else None
+
+
+def widths_of(estimator: Any) -> tuple[int, ...]:
+    """Widths of φ's hidden layers; a network of the user's own is never stored."""
+    return torch_options(estimator).widths or ()
 
 
 def with_parameters(
     kind: Callable[..., Estimator], parameters: dict[str, Any], check: Callable[[Estimator], object], owner: str
 ) -> Estimator:
     """Make an unfitted estimator with the parameters of a file, once it has checked them."""
+    parameters = of_today(parameters)
     known = set(kind().get_params(deep=False)) - set(NOT_STORED)  # type: ignore[attr-defined]
     unknown = sorted(set(parameters) - known)
     if unknown:
         raise ModelFileError(f"{owner} has an unknown parameter, {unknown[0]!r:.60}.")
+    if "torch" in parameters:
+        parameters["torch"] = _rebuilt_options(TorchOptions, parameters["torch"], ("network",), owner)
+    if "mapping" in parameters:
+        parameters["mapping"] = rebuilt_mapping(parameters["mapping"], owner)
     estimator = kind(**parameters)
     try:
         check(estimator)
     except (ValueError, TypeError) as fault:
         raise ModelFileError(f"{owner} has an impossible parameter: {' '.join(str(fault).split())[:160]}") from None
     return estimator
+
+
+def rebuilt_mapping(value: Any, owner: str) -> Any:
+    """The `mapping` parameter that was stored."""
+    if isinstance(value, list):
+        return [rebuilt_mapping(each, owner) for each in value]
+    return value if isinstance(value, str) else _rebuilt_options(RandomMapping, value, (), owner)
+
+
+def _rebuilt_options(kind: Callable[..., Any], value: Any, names: Sequence[str], owner: str) -> Any:
+    """Options from a JSON object with these entries, or with all that there are; None if there are none."""
+    if value is None:
+        return None
+    wanted = set(names) or {field.name for field in fields(cast(Any, kind))}
+    if not isinstance(value, dict) or set(value) != wanted or not isinstance(value.get("kind", ""), str):
+        raise ModelFileError(f"{owner} has an impossible parameter: {value!r:.60}.")
+    return kind(**value)
+
+
+def of_today(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a file of format 1 under the names of today.
+
+    Examples
+    --------
+    >>> of_today({"network": [8], "mapping": "fourier", "n_targets": None, "bandwidth": 0.5, "keep_rounds": False})
+    {'mapping': {'kind': 'fourier', 'n_targets': None, 'bandwidth': 0.5}, 'torch': {'network': [8]}}
+    """
+    now = {name: value for name, value in parameters.items() if name not in GONE}
+    if "network" in now:
+        network = now.pop("network")
+        now["torch"] = {"network": network} if network else None
+    if "scaling" in now:
+        scaling = now.pop("scaling")
+        now["views"] = "unchanged" if scaling is None else scaling
+    n_targets, bandwidth = now.pop("n_targets", None), now.pop("bandwidth", None)
+    if n_targets is not None or bandwidth is not None:
+        kinds = now.get("mapping", "auto")
+        options = [
+            {
+                "kind": kind,
+                "n_targets": None if kind == "identity" else n_targets,
+                "bandwidth": bandwidth if kind == "fourier" else None,
+            }
+            for kind in (kinds if isinstance(kinds, list) else [kinds])
+        ]
+        now["mapping"] = options if isinstance(kinds, list) else options[0]
+    return now
 
 
 def stored_names(estimator: Any) -> list[str] | None:

@@ -25,7 +25,7 @@ from rdplearn.errors import ModelFileError
 
 Layout = dict[str, tuple[str, tuple[int, ...]]]  # of each array: its type, as safetensors calls it, and its shape
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 METADATA_KEY = "rdplearn"
 HEADER_CHECKSUM = "header_sha256"
 LONGEST_START = 8 + 1

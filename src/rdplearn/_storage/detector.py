@@ -16,18 +16,23 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._explain.typical_rows import TypicalRows
-from rdplearn._files.checked_values import as_mapping, make
+from rdplearn._files.checked_values import as_mapping, make, require
+from rdplearn._fit_plan import check_parameters
+from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE
 from rdplearn._model.combination import Combination
 from rdplearn._model.mapping import Identity, Projection
-from rdplearn._model.mapping import Mapping as RandomMapping
+from rdplearn._model.mapping import Mapping as DrawnMapping
+from rdplearn._model.panel import Panel, Round
 from rdplearn._model.representation import Representation
-from rdplearn._scoring.scores import N_SUBSAMPLES, SUBSAMPLE_SIZE, Ensemble, Member, Panel
 from rdplearn._storage.common import (
     history_array,
+    plain_mapping,
     plain_parameters,
     rebuild_history,
+    rebuilt_mapping,
     stored_names,
     take_columns,
+    widths_of,
     with_parameters,
 )
 from rdplearn._storage.container import Layout
@@ -36,12 +41,22 @@ from rdplearn._views.curves import CurveView
 from rdplearn._views.matrix import canonical_csr
 from rdplearn._views.minmax import MinMaxView, UnchangedView
 from rdplearn._views.view import SingleView, View
+from rdplearn.defaults import DetectorChoices, choose_for_detector
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError
 
 OWNER = "Its description of the detector"
 ACTIVATIONS = ("leaky", "linear", "cosine")
 VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
+CHOICES = {
+    "n_members": int,
+    "n_steps": int,
+    "batch_size": int,
+    "learning_rate": float,
+    "even_residuals": bool,
+    "max_samples": float,
+    "score_rounds": int,
+}
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
 HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
 
@@ -76,12 +91,14 @@ class StoredDetector:
     n_scoring : how many of these score, the last ones
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
+    chosen : what "auto" and None came to, see `DetectorChoices`; None in files of format 1, which do not say
     typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
     n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
     """
 
     parameters: dict[str, Any]
+    chosen: dict[str, Any] | None
     n_columns: int
     column_names: list[str] | None
     offset: float
@@ -106,15 +123,15 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
     arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
     typical = detector.typical_rows_.rows
-    ensembles = detector.panels_[0].ensembles
-    references = ensembles[0].references
+    references = detector.panels_[0].references
     header = StoredDetector(
         parameters=plain_parameters(detector),
+        chosen=_plain_choices(detector.chosen_),
         n_columns=int(detector.n_features_in_),
         column_names=stored_names(detector),
         offset=float(detector.offset_),
         panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
-        n_rounds=len(ensembles),
+        n_rounds=detector.panels_[0].n_rounds,
         n_scoring=detector.n_scoring_rounds_,
         n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
@@ -151,6 +168,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.n_scoring_rounds_ = stored.n_scoring
+    detector.chosen_ = _rebuilt_choices(stored, detector)
     detector.offset_ = float(stored.offset)
     detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
     return detector
@@ -159,10 +177,11 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
+    values = {"chosen": None, **values}
     stored = make(StoredDetector, values, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     parameters = _with_components(stored.parameters, panels)
-    detector = with_parameters(RDPDetector, parameters, RDPDetector._check_parameters, OWNER)
+    detector = with_parameters(RDPDetector, parameters, check_parameters, OWNER)
     _require_sense(stored, panels, detector)
     return stored, panels, detector
 
@@ -221,18 +240,34 @@ def _is_view(description: Any, n_columns: int) -> bool:
     return view.kind in ("minmax", "unchanged") and view.n_knots == 0
 
 
+def _plain_choices(chosen: DetectorChoices) -> dict[str, Any]:
+    plain = {field: getattr(chosen, field) for field in CHOICES}
+    return {**plain, "views": list(chosen.views), "mapping": plain_mapping(chosen.mapping)}
+
+
+def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorChoices:
+    """What the fit had chosen. A file of format 1 does not say: then what the rule says of a table of few rows."""
+    if stored.chosen is None:
+        return choose_for_detector(0, stored.n_columns, detector.get_params(deep=False))
+    if set(stored.chosen) != {*CHOICES, "views", "mapping"} or not isinstance(stored.chosen["mapping"], list):
+        raise ModelFileError(f"{OWNER} has an impossible 'chosen': {stored.chosen!r:.60}.")
+    for name, hint in {**CHOICES, "views": list[str]}.items():
+        require(name, stored.chosen[name], hint, OWNER)
+    mapping = tuple(rebuilt_mapping(stored.chosen["mapping"], OWNER))
+    return DetectorChoices(**{**stored.chosen, "views": tuple(stored.chosen["views"]), "mapping": mapping})
+
+
 def _layer_sizes(detector: RDPDetector) -> list[int]:
-    """Numbers that each layer of φ gives."""
-    return [*(detector.network or ()), detector.n_components]
+    """Components that each layer of φ gives."""
+    return [*widths_of(detector), detector.n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:
-    ensemble = panel.ensembles[-1]
-    mapping = ensemble.mappings[0] if isinstance(ensemble.mappings, list) else ensemble.mappings
-    n_targets = ensemble.n_components
+    mapping = panel.mappings[0] if isinstance(panel.mappings, list) else panel.mappings
+    n_targets = panel.n_components
     if isinstance(mapping, Identity):
-        n_targets = ensemble.weights.shape[0]
-    elif isinstance(ensemble.mappings, list):
+        n_targets = panel.weights.shape[0]
+    elif isinstance(panel.mappings, list):
         n_targets = cast(Projection, mapping).weights.shape[1]
     return StoredPanel(
         members=[int(number) for number in panel.members],
@@ -252,26 +287,26 @@ def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
     for number, view in enumerate(panel.view.parts):
         for field in VIEW_FIELDS[_describe_view(view).kind]:
             yield f"view_{number}.{field}", getattr(view, field)
-    for number, ensemble in enumerate(panel.ensembles):
-        for part, array in _ensemble_arrays(ensemble):
+    for number in range(panel.n_rounds):
+        for part, array in _round_arrays(panel.one_round(number)):
             yield f"round_{number}.{part}", array
 
 
-def _ensemble_arrays(ensemble: Ensemble) -> Iterator[tuple[str, Any]]:
-    yield "weights", ensemble.weights
-    yield "bias", ensemble.bias
-    for layer, (weights, bias) in enumerate(ensemble.deeper, start=1):
+def _round_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
+    yield "weights", panel.weights
+    yield "bias", panel.bias
+    for layer, (weights, bias) in enumerate(panel.deeper, start=1):
         yield f"layer_{layer}.weights", weights
         yield f"layer_{layer}.bias", bias
-    yield "typical", ensemble.typical
-    mappings = ensemble.mappings if isinstance(ensemble.mappings, list) else [ensemble.mappings]
+    yield "typical", panel.typical
+    mappings = panel.mappings if isinstance(panel.mappings, list) else [panel.mappings]
     projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
     if projections:
         yield "mapping_weights", np.concatenate([projection.weights for projection in projections], axis=1)
         yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
         yield "mapping_centre", np.concatenate([projection.centre for projection in projections])
-    if ensemble.references is not None:
-        yield "references", ensemble.references
+    if panel.references is not None:
+        yield "references", panel.references
 
 
 def _panel_layout(panel: StoredPanel, stored: StoredDetector, sizes: list[int]) -> Layout:
@@ -304,10 +339,14 @@ def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, sizes: list[int],
         _rebuild_view(view["kind"], stored.n_columns, _under(f"view_{number}.", arrays))
         for number, view in enumerate(panel.views)
     ]
-    ensembles = [
-        _rebuild_ensemble(panel, sizes, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)
+    members = [
+        [_rebuild_round(place, panel, sizes, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)]
+        for place in range(len(panel.members))
     ]
-    return Panel(np.array(panel.members), View(tuple(views)), ensembles)
+    rebuilt = Panel(panel.members, View(tuple(views)), stored.n_rounds, members[0][0])
+    for place, rounds in enumerate(members):
+        rebuilt.put(place, rounds)
+    return rebuilt
 
 
 def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
@@ -366,17 +405,9 @@ def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
     return CurveView(starts, knots, arrays["heights"])
 
 
-def _rebuild_ensemble(panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Ensemble:
-    members = [_rebuild_member(place, panel, sizes, arrays) for place in range(len(panel.members))]
-    ensemble = Ensemble(len(members), members[0])
-    for place, member in enumerate(members):
-        ensemble.put(place, member)
-    return ensemble
-
-
-def _rebuild_member(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Member:
+def _rebuild_round(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Round:
     here = slice(place * sizes[0], (place + 1) * sizes[0])
-    mapping: RandomMapping = Identity()
+    mapping: DrawnMapping = Identity()
     if panel.activation is not None:
         targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
         offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
@@ -387,4 +418,4 @@ def _rebuild_member(place: int, panel: StoredPanel, sizes: list[int], arrays: Ar
         for layer in range(1, len(sizes))
     ]
     representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
-    return Member(representation, mapping, references, float(arrays["typical"][place]))
+    return Round(representation, mapping, references, float(arrays["typical"][place]))

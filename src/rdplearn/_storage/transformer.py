@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rdplearn._files.checked_values import as_mapping, make
 from rdplearn._model.decoder import Decoder
 from rdplearn._model.losses import REPRESENTATION_SLOPE
-from rdplearn._model.mapping import MAPPING_NAMES
+from rdplearn._model.mapping import MAPPING_NAMES, with_options
 from rdplearn._model.representation import Representation
 from rdplearn._scoring.features import FeatureMap
 from rdplearn._storage.common import (
@@ -24,15 +24,16 @@ from rdplearn._storage.common import (
     rebuild_history,
     stored_names,
     take_columns,
+    widths_of,
     with_parameters,
 )
 from rdplearn._storage.container import Layout
 from rdplearn._types import Arrays
 from rdplearn._views.minmax import MinMaxView, UnchangedView
 from rdplearn._views.unit_rows import CentredRows, WeightedUnitRows
+from rdplearn.defaults import FeatureView, TransformerChoices
 from rdplearn.errors import ModelFileError
-from rdplearn.formulation import FeatureView, Formulation
-from rdplearn.transformer import RDPTransformer
+from rdplearn.transformer import RDPTransformer, check_parameters
 
 OWNER = "Its description of the transformer"
 KINDS_OF_ROWS = {
@@ -46,7 +47,7 @@ HISTORY_COUNTS = ("step",)
 
 @dataclass(frozen=True)
 class StoredTransformer:
-    """The part of the header that describes a transformer; what is not explained here is in `Formulation`.
+    """The part of the header that describes a transformer; what is not explained here is in `TransformerChoices`.
 
     rows : how they are prepared, one of `KINDS_OF_ROWS`
     unit_rows : centred rows are given length 1
@@ -71,7 +72,7 @@ class StoredTransformer:
 def describe(transformer: RDPTransformer) -> tuple[dict[str, Any], Arrays]:
     """Take a fitted transformer apart into a header of plain values and arrays."""
     check_is_fitted(transformer)
-    chosen: Formulation = transformer.formulation_
+    chosen = transformer.chosen_
     scaling = _scaling_of(chosen.view)
     header = StoredTransformer(
         parameters=plain_parameters(transformer),
@@ -110,7 +111,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
     """The types and shapes of the arrays that a transformer of this description has."""
     stored, transformer = _read(description)
     n_columns, n_components = stored.n_columns, stored.n_components
-    sizes = [*(transformer.network or ()), n_components]
+    sizes = [*widths_of(transformer), n_components]
     wanted: Layout = {
         "history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(_losses(transformer)))),
         "weights": ("F32", (n_columns, sizes[0])),
@@ -133,7 +134,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPTransformer:
     """Put a transformer together from its description and its arrays, which fit its `layout`."""
     stored, transformer = _read(description)
     take_columns(transformer, stored.n_columns, stored.column_names)
-    transformer.formulation_ = Formulation(
+    transformer.chosen_ = TransformerChoices(
         view=_rebuild_view(stored, arrays),
         mapping=stored.mapping,
         bandwidth=stored.bandwidth,
@@ -144,7 +145,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPTransformer:
         start=stored.start,
     )
     transformer.n_components_ = stored.n_components
-    n_deeper = len(transformer.network or ())
+    n_deeper = len(widths_of(transformer))
     deeper = [(arrays[f"layer_{layer}.weights"], arrays[f"layer_{layer}.bias"]) for layer in range(1, n_deeper + 1)]
     phi = Representation(arrays["weights"], arrays["bias"], tuple(deeper))
     transformer.feature_map_ = FeatureMap(phi, stored.slope, stored.unit_features)
@@ -169,7 +170,7 @@ def _scaling_of(view: FeatureView) -> MinMaxView | None:
 def _read(description: Any) -> tuple[StoredTransformer, RDPTransformer]:
     """The description, checked, and an unfitted transformer with its parameters."""
     stored = make(StoredTransformer, as_mapping(description, "a description of the transformer", "It"), OWNER)
-    transformer = with_parameters(RDPTransformer, stored.parameters, RDPTransformer._check_parameters, OWNER)
+    transformer = with_parameters(RDPTransformer, stored.parameters, check_parameters, OWNER)
     _require_sense(stored, transformer)
     return stored, transformer
 
@@ -181,7 +182,8 @@ def _require_sense(stored: StoredTransformer, transformer: RDPTransformer) -> No
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
         "rows": stored.rows in _possible_rows(transformer),
         "unit_rows": not stored.unit_rows or stored.rows == "centred",
-        "mapping": stored.mapping in MAPPING_NAMES and transformer.mapping in ("auto", stored.mapping),
+        "mapping": stored.mapping in MAPPING_NAMES
+        and with_options(transformer.mapping).kind in ("auto", stored.mapping),
         "bandwidth": stored.bandwidth is None or stored.bandwidth > 0,
         "n_components": stored.n_components > 0 and transformer.n_components in (None, stored.n_components),
         "slope": stored.slope in (1.0, REPRESENTATION_SLOPE),
@@ -193,9 +195,9 @@ def _require_sense(stored: StoredTransformer, transformer: RDPTransformer) -> No
 
 
 def _possible_rows(transformer: RDPTransformer) -> tuple[str, ...]:
-    if transformer.scaling is None:
+    if transformer.views == "unchanged":
         return ("unchanged",)
-    if transformer.scaling == "minmax" or (transformer.scaling == "auto" and transformer.pairs == "one"):
+    if transformer.views == "minmax" or (transformer.views == "auto" and transformer.pairs == "one"):
         return ("minmax",)
     return ("centred", "weighted")
 

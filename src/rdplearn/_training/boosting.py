@@ -7,34 +7,34 @@ rounds learn from cleaner rows. The members of the last rounds do the scoring.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rdplearn._model.combination import middle_score, relative_logs
-from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
-from rdplearn._model.mapping import Mapping, draw_mapping
-from rdplearn._model.representation import Representation, TrainingSettings
-from rdplearn._scoring.scores import (
+from rdplearn._model.anomaly_scores import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
-    Member,
     mean_squares,
     nearest_subsample_scores,
 )
-from rdplearn._training.checkpoint import FitFolder
-from rdplearn._training.drawn_phi import draw_phi
-from rdplearn._training.loop import EngineName, train
+from rdplearn._model.combination import middle_score, relative_logs
+from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
+from rdplearn._model.mapping import with_options
+from rdplearn._model.panel import Member, Round
+from rdplearn._training.checkpoint import FitFolder, Piece
+from rdplearn._training.engines.engine import start_engine
+from rdplearn._training.flops import stretch_length
+from rdplearn._training.loop import train
+from rdplearn._training.phi import draw_phi, saved_phi, take_phi
 from rdplearn._training.progress import Watch
-from rdplearn._training.row_space import RowSpace, row_space
-from rdplearn._training.saved_member import load_member, save_member
-from rdplearn._training.task import Phi, Problem
-from rdplearn._training.torch_options import NOTHING_WANTED, TorchSettings
-from rdplearn._types import Floats, Ints, Rows
-from rdplearn.callbacks import Records, wants_to_stop
+from rdplearn._training.row_space import entered, left, row_space
+from rdplearn._training.settings import EngineName, TrainingSettings, TrainingTask
+from rdplearn._training.torch_options import NOTHING_WANTED, TorchOptions
+from rdplearn._types import Arrays, Floats, Ints, Rows
+from rdplearn.callbacks import Records, record_every, wants_to_stop
 
 
 @dataclass(frozen=True)
@@ -46,91 +46,84 @@ class BoostingSettings:
 
     training: TrainingSettings
     n_components: int
-    n_targets: int
     n_rounds: int
     filter_fraction: float
     shrinkage: float
     start_scale: float
     even_residuals: bool
-    bandwidth: float | None
     score_rounds: int
     n_rounds_kept: int
     engine: EngineName
-    torch: TorchSettings = NOTHING_WANTED
+    torch: TorchOptions = NOTHING_WANTED
     callbacks: tuple[Any, ...] = ()
-    record_every: int | None = None
     folder: FitFolder | None = None
 
 
-@dataclass
-class BoostedMember:
-    """A member after boosting.
+@dataclass(frozen=True)
+class MemberPlan:
+    """What it takes to train one member.
 
-    rounds : the trained members of the last rounds, as many as are to be kept
-    spread : standard deviation of the logarithms of its scores over the rows that it has drawn
-    history : losses of every stretch of every round
+    view : how it sees the columns, by name; mapping : its kind of random mapping
+    rows : of the table, each once; draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
     """
 
     number: int
-    rounds: list[Member] = field(default_factory=list)
-    spread: float = 1.0
-    history: list[dict[str, float]] = field(default_factory=list)
+    view: str
+    mapping: Any
+    rows: Ints
+    draws: Ints
+    seeds: np.random.SeedSequence
 
 
-def boost(boosting: Boosting) -> BoostedMember:
-    """Bring up one member, training it here, a round after the other."""
-    settings = boosting.settings
-    while boosting.n_rounds_done < settings.n_rounds:
-        problem = boosting.begin_round()
-        records = train(problem, settings.training, settings.engine, boosting.report, settings.record_every)
-        boosting.end_round(problem, records)
-    return boosting.member
+def boost(members: Sequence[Boosting], settings: BoostingSettings) -> list[Member]:
+    """Bring up members together, round by round; those that were saved join in where they stopped."""
+    while behind := [member for member in members if member.n_rounds_done < settings.n_rounds]:
+        first_round = min(member.n_rounds_done for member in behind)
+        train_round([member for member in behind if member.n_rounds_done == first_round], settings)
+    return [member.member for member in members]
+
+
+def train_round(members: list[Boosting], settings: BoostingSettings) -> None:
+    """Train one round of all members together; then each scores and drops rows of its own."""
+    tasks = [member.begin_round() for member in members]
+    engine = start_engine(settings.engine, tasks, settings.training, settings.torch)
+    stretch = stretch_length(tasks[0].rows, settings.n_components, settings.training, record_every(settings.callbacks))
+    records = train(engine, settings.training, stretch, [member.report for member in members])
+    for member, task, of_member in zip(members, tasks, records, strict=True):
+        member.end_round(task, of_member)
 
 
 class Boosting:
     """A member on its way through the rounds: each is begun, trained elsewhere, and ended.
 
-    Parameters
-    ----------
-    number : of the member, for reports
-    rows : (n_rows, n_columns), each row once
-    draws : the member's sample, as indices of `rows`; a row drawn twice counts twice
-    kind : of the random mapping, see `draw_mapping`
+    rows : (n_rows, n_columns), those of the plan as the member's view shows them
     """
 
-    def __init__(
-        self,
-        number: int,
-        rows: Rows,
-        draws: Ints,
-        kind: str | Callable[[Rows], Any] | object,
-        settings: BoostingSettings,
-        seeds: np.random.SeedSequence,
-        watch: Watch,
-    ) -> None:
-        self.member = BoostedMember(number)
-        self.rows, self.draws, self.kind, self.settings, self.watch = rows, draws, kind, settings, watch
-        self.seeds = seeds.spawn(settings.n_rounds)
+    def __init__(self, plan: MemberPlan, rows: Rows, settings: BoostingSettings, watch: Watch) -> None:
+        self.member = Member(plan.number)
+        self.rows, self.draws, self.settings, self.watch = rows, plan.draws, settings, watch
+        self.random_mapping = with_options(plan.mapping)
+        self.seeds = plan.seeds.spawn(settings.n_rounds)
         self.n_rounds_done = 0
-        self.kept = draws
+        self.kept = plan.draws
         self.kept_before: list[Ints] = []  # what each of the member's rounds was trained on
         self.logs: list[Floats] = []  # of each of them, see `relative_logs`
-        self.sizes: list[Floats] = []  # what each one's numbers are divided by, see `even_residuals.py`
+        self.sizes: list[Floats] = []  # what each one's components are divided by, see `even_residuals.py`
         self.span = row_space(rows) if may_rotate(settings, rows) else None
         if settings.folder is not None:
             self.go_on_from(settings.folder)
 
-    def begin_round(self) -> Problem:
+    def begin_round(self) -> TrainingTask:
         """Draw a random mapping and a representation to be trained."""
         settings, rows = self.settings, self.rows
         self.rng = np.random.default_rng(self.seeds[self.n_rounds_done])
-        self.mapping = self.draw_mapping(self.kept, self.rng)
+        self.mapping = self.random_mapping.draw(rows, self.kept, settings.n_components, self.rng)
         self.targets = self.mapping(rows)
         check_targets(self.targets, settings)
         aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
-        self.start = draw_phi(rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
-        problem = Problem(rows, aims, self.kept, self.start, int(self.rng.integers(2**63)))
-        return problem if self.span is None else enter(self.span, problem)
+        phi = draw_phi(rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
+        self.start = TrainingTask(rows, aims, self.kept, phi, int(self.rng.integers(2**63)), n_columns=rows.shape[1])
+        return self.start if self.span is None else entered(self.start, self.span)
 
     def report(self, records: Records) -> bool:
         """Tell progress and callbacks what was done; returns whether this round's training should end."""
@@ -140,11 +133,11 @@ class Boosting:
         self.watch.advance(self.member.number, (self.settings.training.n_steps if ends else now) - before)
         return ends
 
-    def end_round(self, problem: Problem, records: Records) -> None:
+    def end_round(self, task: TrainingTask, records: Records) -> None:
         """Score the rows, drop the most anomalous, and write down what happened."""
         settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
-        trained = problem.phi if self.span is None else leave(self.span, self.start, problem.phi)
-        judge = prepare_scoring(trained, self.mapping, self.rows, self.kept, settings, self.rng)
+        trained = task if self.span is None else left(self.span, self.start, task)
+        judge = self.prepare_scoring(trained.phi)
         judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, even=settings.even_residuals)
         judge = replace(judge, typical=middle_score(scores[self.draws]))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
@@ -159,30 +152,68 @@ class Boosting:
             self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
         folder = settings.folder
         if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
-            save_member(folder, self)
+            folder.save(self.piece_name, Piece(self.member.history, self.state()))
+
+    def prepare_scoring(self, phi: Any) -> Round:
+        """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
+        if self.settings.training.novelty_weight > 0:
+            return Round(phi, self.mapping)
+        chosen = self.kept[self.rng.integers(len(self.kept), size=N_SUBSAMPLES * SUBSAMPLE_SIZE)]
+        return Round(phi, self.mapping, phi(self.rows[chosen]))
+
+    # between two rounds, in the folder of a checkpoint: all but the random mappings, which are drawn again
+
+    @property
+    def piece_name(self) -> str:
+        """The name under which the member is saved."""
+        return f"member_{self.member.number:05}"
+
+    def state(self) -> Arrays:
+        """The member after a round, as arrays."""
+        arrays: Arrays = {
+            "n_rounds_done": np.array([self.n_rounds_done]),
+            "kept": self.kept,
+            "spread": np.array([self.member.spread]),
+        }
+        for number, trained in enumerate(self.member.rounds):
+            of_round: Arrays = {
+                "kept_before": self.kept_before[number],
+                "logs": self.logs[number],
+                "sizes": self.sizes[number],
+                "typical": np.array([trained.typical]),
+                **saved_phi(trained.phi),
+            }
+            if trained.references is not None:
+                of_round["references"] = trained.references
+            arrays |= {f"round_{number}.{name}": array for name, array in of_round.items()}
+        return arrays
 
     def go_on_from(self, folder: FitFolder) -> None:
-        """Take up what was saved of this member: all but the random mappings, which are drawn again."""
-        saved = load_member(folder, self.member.number)
-        if saved is None:
+        """Take up what was saved of this member."""
+        piece = folder.load(self.piece_name)
+        if piece is None:
             return
-        self.n_rounds_done, self.kept = saved.n_rounds_done, saved.kept
-        self.kept_before, self.logs = saved.of_rounds("kept_before"), saved.of_rounds("logs")
-        self.sizes = saved.of_rounds("sizes")
-        self.member.history, self.member.spread = saved.history, saved.spread
+        self.member.history, self.member.spread = piece.records, float(piece.arrays["spread"][0])
+        self.n_rounds_done, self.kept = int(piece.arrays["n_rounds_done"][0]), piece.arrays["kept"]
         self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
-        first = self.n_rounds_done - len(self.kept_before)
-        for number, kept in enumerate(self.kept_before):
-            rng = np.random.default_rng(self.seeds[first + number])
-            mapping = self.draw_mapping(kept, rng)
-            drawn = Member(draw_phi(self.rows, self.settings.n_components, self.settings.torch, rng), mapping)
-            if self.sizes[number].size:
-                drawn = replace(drawn, mapping=divided_mapping(mapping, self.sizes[number]))
-            self.member.rounds.append(saved.fill(number, drawn))
+        n_saved = sum(name.endswith(".typical") for name in piece.arrays)
+        for number in range(n_saved):
+            start = f"round_{number}."
+            saved = {name.removeprefix(start): a for name, a in piece.arrays.items() if name.startswith(start)}
+            self.kept_before.append(saved["kept_before"])
+            self.logs.append(saved["logs"])
+            self.sizes.append(saved["sizes"])
+            seed = self.seeds[self.n_rounds_done - n_saved + number]
+            self.member.rounds.append(self.drawn_again(seed, saved))
 
-    def draw_mapping(self, kept: Ints, rng: np.random.Generator) -> Mapping:
-        """Draw the random mapping of a round."""
-        return draw_mapping(self.kind, self.rows, kept, self.settings.n_targets, rng, self.settings.bandwidth)
+    def drawn_again(self, seed: np.random.SeedSequence, saved: Arrays) -> Round:
+        """A round as it was: its mapping drawn again, φ from what was saved."""
+        settings, rng = self.settings, np.random.default_rng(seed)
+        mapping = self.random_mapping.draw(self.rows, saved["kept_before"], settings.n_components, rng)
+        phi = draw_phi(self.rows, settings.n_components, settings.torch, rng)
+        if saved["sizes"].size:
+            mapping = divided_mapping(mapping, saved["sizes"])
+        return Round(take_phi(phi, saved), mapping, saved.get("references"), float(saved["typical"][0]))
 
 
 def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
@@ -190,57 +221,30 @@ def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
     return not sp.issparse(rows) and rows.shape[0] < rows.shape[1] and not settings.torch.sees_columns
 
 
-def enter(span: RowSpace, problem: Problem) -> Problem:
-    """The same problem within the span of the rows."""
-    phi = problem.phi
-    inner = Representation(span.enter(phi.weights), phi.bias, phi.deeper)
-    return Problem(span.rows, problem.targets, problem.kept, inner, problem.seed)
-
-
-def leave(span: RowSpace, start: Representation, trained: Representation) -> Representation:
-    """φ on the table's own columns, from its start there and what was trained within the span."""
-    return Representation(span.leave(start.weights, trained.weights), trained.bias, trained.deeper)
-
-
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:
     """See that the novelty loss has as many targets as it has components to compare with."""
     if settings.training.novelty_weight > 0 and targets.shape[1] != settings.n_components:
         raise ValueError(
-            f"The novelty loss compares φ and η number by number, and the mapping has {targets.shape[1]} targets "
+            f"The novelty loss compares φ and η component by component, and the mapping has {targets.shape[1]} targets "
             f"where 'n_components' is {settings.n_components}. Make them equal, or pass novelty_weight=0."
         )
 
 
-def prepare_scoring(
-    phi: Phi,
-    mapping: Mapping,
-    rows: Rows,
-    kept: Ints,
-    settings: BoostingSettings,
-    rng: np.random.Generator,
-) -> Member:
-    """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
-    if settings.training.novelty_weight > 0:
-        return Member(phi, mapping)
-    chosen = kept[rng.integers(len(kept), size=N_SUBSAMPLES * SUBSAMPLE_SIZE)]
-    return Member(phi, mapping, phi(rows[chosen]))
-
-
-def judge_rows(member: Member, rows: Rows, targets: Floats, kept: Ints, *, even: bool) -> tuple[Member, Floats, Floats]:
-    """Anomaly scores of rows by one member, with residuals of even size if asked for.
+def judge_rows(judge: Round, rows: Rows, targets: Floats, kept: Ints, *, even: bool) -> tuple[Round, Floats, Floats]:
+    """Anomaly scores of rows by one round, with residuals of even size if asked for.
 
     targets : η of the rows
-    Returns the member as it is to score from now on, the scores, and what its numbers were divided by, if anything.
+    Returns the round as it is to score from now on, the scores, and what its components were divided by, if anything.
     """
-    phi = member.representation(rows)
-    if member.references is not None:
-        return member, nearest_subsample_scores(phi, member.references), np.empty(0, dtype=np.float32)
+    phi = judge.phi(rows)
+    if judge.references is not None:
+        return judge, nearest_subsample_scores(phi, judge.references), np.empty(0, dtype=np.float32)
     phi -= targets
-    if not (even and can_even_out(member, rows.shape[0])):
-        return member, mean_squares(phi), np.empty(0, dtype=np.float32)
+    if not (even and can_even_out(judge, rows.shape[0])):
+        return judge, mean_squares(phi), np.empty(0, dtype=np.float32)
     phi *= phi
     sizes = sizes_of(phi, kept)
-    return divided(member, sizes), phi @ (1.0 / (sizes * sizes * np.float32(sizes.size))), sizes
+    return divided(judge, sizes), phi @ (1.0 / (sizes * sizes * np.float32(sizes.size))), sizes
 
 
 def drop_highest(kept: Ints, scores: Floats, fraction: float) -> tuple[Ints, float]:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from rdplearn._files.atomic import written_whole
 from rdplearn._types import Arrays, Matrix, row_blocks
 from rdplearn._version import __version__
-from rdplearn.callbacks import Records, find_checkpoint
+from rdplearn.callbacks import Checkpoint, KeepRounds, Records, find, record_every
 from rdplearn.errors import CheckpointError
 
 FIT, ENDING = "fit.json", ".checkpoint"
@@ -97,7 +97,7 @@ def open_fit_folder(estimator: Any, callbacks: Sequence[Any] | None, matrix: Mat
 
     seed : of this fit; without a `random_state` that is a number, the seed of the fit that was begun goes on to be used
     """
-    checkpoint = find_checkpoint(callbacks)
+    checkpoint = find(Checkpoint, callbacks)
     if checkpoint is None:
         return None
     folder = Path(os.fspath(checkpoint.folder))
@@ -139,6 +139,8 @@ def identity_of(estimator: Any, matrix: Matrix) -> dict[str, Any]:
         "library": __version__,
         "estimator": type(estimator).__name__,
         **{name: in_words(value) for name, value in parameters.items()},
+        "record_every": in_words(record_every(estimator.callbacks)),
+        "keep_rounds": in_words(find(KeepRounds, estimator.callbacks) is not None),
         "table": checksum(matrix),
     }
 
@@ -155,6 +157,8 @@ def in_words(value: Any) -> Any:
         return {str(name): in_words(part) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [in_words(part) for part in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: in_words(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.generic):
         return repr(value.item())
     if hasattr(value, "__qualname__"):
@@ -173,9 +177,3 @@ def checksum(matrix: Matrix) -> str:
         for part in parts:
             digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()
-
-
-def put_back(live: Arrays, saved: Arrays) -> None:
-    """Copy saved arrays into those that are in use."""
-    for name, array in live.items():
-        array[...] = saved[name]

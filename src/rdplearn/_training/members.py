@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
 
-from rdplearn._scoring.scores import Ensemble, Panel
-from rdplearn._threads import one_blas_thread
-from rdplearn._training.boosting import BoostedMember, Boosting, BoostingSettings, boost
+from rdplearn._model.mapping import with_options
+from rdplearn._model.panel import Member, Panel
+from rdplearn._model.threads import one_blas_thread
+from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost, may_rotate
 from rdplearn._training.progress import Watch
-from rdplearn._training.stacks import MemberTask, boost_stacked
-from rdplearn._types import Doubles, Ints, Matrix, Rows
+from rdplearn._types import Ints, Matrix, Rows
 from rdplearn._views.view import SeenRows, View, rows_through, worth_sharing
 
+LARGEST_STACK = 2**30  # bytes of rows and targets that are held at a time
 MEMBERS_A_DECK = 8  # of a large table, so many members' rows are drawn at a time
 
 
@@ -65,128 +68,116 @@ class Sampling:
         return deck[~np.isin(deck, self.held_back)]
 
 
-@dataclass(frozen=True)
-class Part:
-    """What makes a member differ from others: how it sees the columns, and its kind of random mapping."""
-
-    view: str
-    mapping: Any
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What it takes to train one member.
-
-    rows : of the table, each once; draws : the member's sample, as indices of `rows`
-    """
-
-    number: int
-    part: Part
-    rows: Ints
-    draws: Ints
-    seeds: np.random.SeedSequence
-
-
-@dataclass
-class TrainedMembers:
-    """What came out of training.
-
-    panels : the members, with the rounds that were to be kept
-    spreads : (n_members,), see `BoostedMember`
-    """
-
-    panels: list[Panel]
-    spreads: Doubles
-    history: list[dict[str, float]]
-
-
-def plan_members(parts: list[Part], sampling: Sampling, seed: int) -> list[Plan]:
-    """Draw every member's rows. parts : of each member."""
-    plans = []
-    of_members = [member_seed.spawn(2) for member_seed in np.random.SeedSequence(seed).spawn(len(parts))]
+def plan_members(turns: Sequence[tuple[str, Any]], sampling: Sampling, seed: int) -> list[MemberPlan]:
+    """Draw every member's rows. turns : the view and the mapping of each member."""
+    of_members = [member_seed.spawn(2) for member_seed in np.random.SeedSequence(seed).spawn(len(turns))]
     drawn = sampling.draw([drawing for drawing, _ in of_members])
-    for number, (part, of_member, (_, training)) in enumerate(zip(parts, drawn, of_members, strict=True)):
+    plans = []
+    for number, ((view, mapping), of_member, (_, training)) in enumerate(zip(turns, drawn, of_members, strict=True)):
         rows, draws = np.unique(of_member, return_inverse=True)
-        plans.append(Plan(number, part, rows, draws, training))
+        plans.append(MemberPlan(number, view, mapping, rows, draws, training))
     return plans
 
 
 def train_members(
     matrix: Matrix,
     views: dict[str, View],
-    plans: list[Plan],
+    plans: list[MemberPlan],
     settings: BoostingSettings,
     n_jobs: int | None,
     *,
     verbose: bool,
-) -> TrainedMembers:
-    """Train every member on its own rows of the table; only these are ever scaled or copied."""
+) -> tuple[list[Panel], list[Member]]:
+    """Train every member on its own rows of the table; only these are ever scaled or copied. See `seat_members`."""
     is_shared = worth_sharing(matrix, sum(len(plan.rows) for plan in plans))
     whole = SeenRows(matrix, views.values()) if is_shared else None
-
-    def tasks() -> Iterator[tuple[Plan, Rows]]:
-        for plan in plans:
-            yield plan, rows_through(views[plan.part.view], matrix, plan.rows, whole)
-
+    seen = ((plan, rows_through(views[plan.view], matrix, plan.rows, whole)) for plan in plans)
     with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
-        return seat_members(train_all(tasks(), settings, watch, n_jobs), plans, views, watch)
+        return seat_members(train_seen(seen, settings, watch, n_jobs), plans, views, watch)
 
 
-def train_all(
-    tasks: Iterator[tuple[Plan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
-) -> Iterator[BoostedMember]:
-    """Train members, each with its rows: stacked, or if they are compiled spread over threads or joblib's backend."""
-    if settings.engine != "numba":
-        return boost_stacked((stacked_task(rows, plan) for plan, rows in tasks), settings, watch, n_jobs)
-    jobs = (delayed(train_member)(rows, plan, settings, watch) for plan, rows in tasks)
-    return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs)
+def train_seen(
+    seen: Iterable[tuple[MemberPlan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
+) -> Iterator[Member]:
+    """Train members, each with its rows as its view shows them, as many at a time as memory allows.
+
+    n_jobs : threads that PyTorch may use, or that stacks of members are spread over
+    """
+    if settings.engine == "torch":
+        for stack in stacks(seen, settings, None):
+            yield from train_stack(stack, settings, watch, n_jobs)
+        return
+    n_threads = effective_n_jobs(n_jobs)
+    # compiled members gain nothing by a stack; of plain ones, every thread gets its share
+    most_members = 1 if settings.engine == "numba" else -(-watch.n_members // n_threads)
+    jobs = (delayed(train_stack)(stack, settings, watch, 1) for stack in stacks(seen, settings, most_members))
+    for members in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs):
+        yield from members
 
 
-def train_member(rows: Rows, plan: Plan, settings: BoostingSettings, watch: Watch) -> BoostedMember:
-    """Train one member on its rows as its view shows them."""
-    if settings.engine != "numba":
-        return next(boost_stacked([stacked_task(rows, plan)], settings, watch, n_jobs=1))
-    with one_blas_thread():
-        return boost(Boosting(plan.number, rows, plan.draws, plan.part.mapping, settings, plan.seeds, watch))
+def train_stack(
+    stack: list[tuple[MemberPlan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
+) -> list[Member]:
+    """Bring up the members of one stack."""
+    with one_blas_thread(), engine_threads(settings.engine, n_jobs):
+        return boost([Boosting(plan, rows, settings, watch) for plan, rows in stack], settings)
 
 
-def stacked_task(rows: Rows, plan: Plan) -> MemberTask:
-    """A member as the engines that stack members take it."""
-    return MemberTask(plan.number, rows, plan.draws, plan.part.mapping, plan.seeds)
+def engine_threads(engine: str, n_jobs: int | None) -> AbstractContextManager[None]:
+    """Hold PyTorch, if it is used, to the threads asked for."""
+    if engine != "torch":
+        return nullcontext()
+    from rdplearn._training.engines.torch_device import torch_threads  # here: importing PyTorch takes seconds
+
+    return torch_threads(n_jobs)
+
+
+def stacks(
+    seen: Iterable[tuple[MemberPlan, Rows]], settings: BoostingSettings, most_members: int | None
+) -> Iterator[list[tuple[MemberPlan, Rows]]]:
+    """Cut the members into stacks that fit into memory, each of members with the same number of columns."""
+    growing: dict[tuple[int, ...], list[tuple[MemberPlan, Rows]]] = {}
+    for plan, rows in seen:
+        stack = growing.setdefault(kind_of_stack(plan, rows, settings), [])
+        n_bytes = sum(stacked_bytes(some, settings, each.mapping) for each, some in (*stack, (plan, rows)))
+        if stack and (len(stack) == most_members or n_bytes > LARGEST_STACK):
+            yield list(stack)
+            stack.clear()
+        stack.append((plan, rows))
+    yield from growing.values()
+
+
+def kind_of_stack(plan: MemberPlan, rows: Rows, settings: BoostingSettings) -> tuple[int, ...]:
+    """What members of a stack have in common: their columns. NumPy takes sparse and rotated rows one by one."""
+    is_alone = settings.engine == "numpy" and (sp.issparse(rows) or may_rotate(settings, rows))
+    return (rows.shape[1], plan.number) if is_alone else (rows.shape[1],)
+
+
+def stacked_bytes(rows: Rows, settings: BoostingSettings, mapping: Any) -> int:
+    """Memory that a member's rows, targets and batches take in a stack."""
+    n_rows, n_columns = rows.shape
+    n_values = rows.nnz * 3 if sp.issparse(rows) else n_rows * n_columns
+    return int(4 * (n_values + n_rows * (with_options(mapping).n_targets or settings.n_components)))
 
 
 def seat_members(
-    members: Iterable[BoostedMember], plans: list[Plan], views: dict[str, View], watch: Watch
-) -> TrainedMembers:
-    """Put members together as they arrive, in any order."""
-    trained: list[BoostedMember] = []
-    seats = Seats([plan.part for plan in plans], views)
+    members: Iterable[Member], plans: list[MemberPlan], views: dict[str, View], watch: Watch
+) -> tuple[list[Panel], list[Member]]:
+    """Put members together as they arrive, in any order; those with the same view and mapping sit in one panel.
+
+    Returns the panels, and the members in their order: their weights stand in the panels from then on.
+    """
+    kinds = [(plan.view, plan.mapping) for plan in plans]
+    first_of_kind = [number for number, kind in enumerate(kinds) if kind not in kinds[:number]]
+    numbers = {first: [n for n, kind in enumerate(kinds) if kind == kinds[first]] for first in first_of_kind}
+    panels: dict[int, Panel] = {}
+    arrived: list[Member] = []
     for member in members:
         watch.finish(member.number)
-        seats.take(member)
-        trained.append(member)
-    trained.sort(key=lambda member: member.number)
-    return TrainedMembers(
-        seats.panels,
-        np.array([member.spread for member in trained]),
-        [record for member in trained for record in member.history],
-    )
-
-
-class Seats:
-    """Panels that fill up as members arrive; those with the same part sit together."""
-
-    def __init__(self, parts: list[Part], views: dict[str, View]) -> None:
-        kinds = [part for number, part in enumerate(parts) if part not in parts[:number]]
-        numbers = [np.flatnonzero([part == kind for part in parts]) for kind in kinds]
-        self.panels = [Panel(m, views[kind.view], []) for m, kind in zip(numbers, kinds, strict=True)]
-
-    def take(self, member: BoostedMember) -> None:
-        """Seat a member; its weights stand in its panel from then on."""
-        panel = next(panel for panel in self.panels if member.number in panel.members)
-        place = int(np.searchsorted(panel.members, member.number))
-        if not panel.ensembles:
-            panel.ensembles.extend(Ensemble(len(panel.members), example) for example in member.rounds)
-        for ensemble, trained_round in zip(panel.ensembles, member.rounds, strict=True):
-            ensemble.put(place, trained_round)
+        first = next(first for first, of_kind in numbers.items() if member.number in of_kind)
+        if first not in panels:
+            panels[first] = Panel(numbers[first], views[kinds[first][0]], len(member.rounds), member.rounds[0])
+        panels[first].put(numbers[first].index(member.number), member.rounds)
         member.rounds = []
+        arrived.append(member)
+    return [panels[first] for first in first_of_kind], sorted(arrived, key=lambda member: member.number)

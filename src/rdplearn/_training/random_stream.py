@@ -1,20 +1,25 @@
-"""Random numbers that depend only on a key and a position, never on who asks first.
+"""What is random in a step of training: rows, partners, dropout, columns.
+
+Random numbers depend only on a key and a position, never on who asks first.
 
 Training needs random batches, partners and dropout masks. If they came from a generator with a hidden state, the
 result would depend on the order of execution, and the NumPy and the Numba engine could not be compared. Here every
 number is a hash of (key, position): any engine, on any thread, in any chunk of the work, finds the same one.
 
 `scramble` is the finaliser of MurmurHash3 on 32-bit words. It is written so that the same source runs on NumPy arrays
-and, compiled, on scalars (`dense_kernels.py`), which is why every product is wrapped back to 32 bits by hand. `words` does
-the same to many words in place, which is faster.
+and, compiled, on scalars (`dense_kernels.py`), which is why every product is wrapped back to 32 bits by hand. `words`
+does the same to many words in place, which is faster.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from rdplearn._types import Ints
 
 UInts: TypeAlias = Any  # an array of np.uint32, or one of them
 
@@ -72,3 +77,72 @@ def below(uniform: UInts, bound: int | npt.NDArray[np.int64]) -> npt.NDArray[np.
 def drop_limit(dropout: float) -> int:
     """The word below which a unit is dropped."""
     return int(dropout * 2.0**32)
+
+
+class Draw(NamedTuple):
+    """What is random in one step, for all members of a stack.
+
+    number : of the step, counted from 0
+    places : (n_members, batch_size), of rows among those of all members, one after the other
+    shifts : (n_members,), how far on in the batch each row's partner is; drop_keys : (n_members,), for dropout
+    column_key : for sampled reconstruction, and for what is random in the user's own code
+    """
+
+    number: int
+    places: Ints
+    shifts: Ints
+    drop_keys: UInts
+    column_key: UInts
+
+
+class OnePartner:
+    """Batches of a stack of members, drawn with replacement, in which every row has one partner.
+
+    rows_of_members : how many rows each member has; kept : the rows that each may draw; seeds : of each member
+    """
+
+    def __init__(self, rows_of_members: list[int], kept: list[Ints], seeds: list[int], batch_size: int) -> None:
+        self.seeds, self.batch_size = seeds, batch_size
+        first_rows = np.cumsum([0, *rows_of_members[:-1]])
+        self.kept = np.concatenate([first + of_member for first, of_member in zip(first_rows, kept, strict=True)])
+        self.n_kept = np.array([len(of_member) for of_member in kept])
+        self.first_kept = np.cumsum(self.n_kept) - self.n_kept
+
+    def draws(self, first_step: int, n_steps: int) -> Iterator[Draw]:
+        """Draw what is random in some steps."""
+        keys = all_step_keys(self.seeds, first_step, n_steps)
+        row_keys, partner_keys, drop_keys = keys[:, :, 0:1], keys[:, :, 1], keys[:, :, 2]
+        chosen = below(words(row_keys, self.batch_size), self.n_kept[:, None])
+        chosen += self.first_kept[:, None]
+        shifts = 1 + below(words(partner_keys[:, :, None], 1)[:, :, 0], self.batch_size - 1)
+        column_keys = step_keys(self.seeds[0], first_step, n_steps, COLUMNS)
+        numbers = range(first_step, first_step + n_steps)
+        return map(Draw, numbers, self.kept[chosen], shifts, drop_keys, column_keys)
+
+
+class AllPairs:
+    """Batches of distinct rows, in shuffled passes over the table; every row is paired with every other.
+
+    The generator has a state: what was drawn before is drawn again where training goes on from a checkpoint.
+    """
+
+    def __init__(self, n_rows: int, batch_size: int, rng: np.random.Generator) -> None:
+        self.n_rows, self.size, self.rng = n_rows, min(batch_size, n_rows), rng
+        self.left = np.empty(0, dtype=np.int64)
+        self.n_drawn = 0
+
+    def draws(self, first_step: int, n_steps: int) -> Iterator[Draw]:
+        """Draw what is random in some steps, which follow those that were drawn before."""
+        while self.n_drawn < first_step:
+            self._next_batch()
+        for number in range(first_step, first_step + n_steps):
+            key = step_keys(0, number + 1, 1, PARTNER)  # nobody but the user's own losses asks for a partner
+            shifts = 1 + below(words(key, 1), max(1, self.size - 1))
+            yield Draw(number, self._next_batch()[None], shifts, key, np.uint32(number + 1))
+
+    def _next_batch(self) -> Ints:
+        self.n_drawn += 1
+        if len(self.left) < self.size:  # what is left over is not carried on: a row might come twice in a batch
+            self.left = self.rng.permutation(self.n_rows)
+        batch, self.left = self.left[: self.size], self.left[self.size :]
+        return np.sort(batch)

@@ -11,11 +11,14 @@ clipping. 145 rows of 3,312 columns become 145 columns, and a step 23 times chea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rdplearn._types import Floats
+from rdplearn._model.decoder import Decoder, zero_decoder
+from rdplearn._model.representation import Representation
+from rdplearn._training.settings import TrainingTask
+from rdplearn._types import Floats, Rows
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,27 @@ def row_space(rows: Floats) -> RowSpace:
     return RowSpace(basis, np.ascontiguousarray(rows @ basis))
 
 
-def span_flops(rows: Floats) -> float:
-    """Operations that `row_space` takes: a singular value decomposition in double precision."""
+def worth_rotating(rows: Rows, saved_flops: float) -> bool:
+    """Tell whether finding the span takes less work than it saves.
+
+    saved_flops : operations that training would take less, if it had a column for each row
+    """
     n_rows, n_columns = rows.shape
-    return 20.0 * n_rows**2 * n_columns
+    return saved_flops > 20.0 * n_rows**2 * n_columns  # a singular value decomposition in double precision
+
+
+def entered(task: TrainingTask, span: RowSpace) -> TrainingTask:
+    """The same task within the span of its rows. The decoder starts from zero and never leaves it."""
+    phi = Representation(span.enter(task.phi.weights), task.phi.bias, task.phi.deeper)
+    decoder = None if task.decoder is None else zero_decoder(phi.weights.shape[0], phi.n_components)
+    return replace(task, rows=span.rows, phi=phi, decoder=decoder)
+
+
+def left(span: RowSpace, start: TrainingTask, trained: TrainingTask) -> TrainingTask:
+    """The trained task on the table's own columns, from its start there and what was trained within the span."""
+    weights = span.leave(start.phi.weights, trained.phi.weights)
+    phi = Representation(weights, trained.phi.bias, trained.phi.deeper)
+    decoder = trained.decoder
+    if decoder is not None:
+        decoder = Decoder(span.basis @ decoder.weights, span.basis @ decoder.bias)
+    return replace(start, phi=phi, decoder=decoder)

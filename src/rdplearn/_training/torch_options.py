@@ -1,42 +1,50 @@
-"""What only PyTorch can do: other networks, other losses, other devices. Settings and their checks, without PyTorch.
+"""What only PyTorch can do: other networks, other losses, other devices. Options and their checks, without PyTorch.
 
 Importing rdplearn never imports PyTorch; an estimator asks for it when its engine is ``"torch"``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
-
-from sklearn.utils._param_validation import StrOptions
-
-Device = Literal["auto", "cpu", "cuda", "mps"]
-# None, widths of hidden layers, or a function of (n_columns, n_components) that returns an nn.Module
-Network: TypeAlias = Any
-AuxiliaryLosses: TypeAlias = Mapping[str, tuple[Callable[..., Any], float]]
+from typing import Any, Literal
 
 INSTALL = "pip install 'rdplearn[torch]'"
 DEVICES = ("auto", "cpu", "cuda", "mps")
+Device = Literal["auto", "cpu", "cuda", "mps"]
 TAKEN_NAMES = ("distance", "novelty", "reconstruction")
-TORCH_CONSTRAINTS: dict[str, list[Any]] = {
-    "network": [None, "array-like", callable],
-    "distance_loss": [None, callable],
-    "auxiliary_losses": [None, dict],
-    "device": [StrOptions(set(DEVICES))],
-    "compile": ["boolean"],
-}
 
 
 @dataclass(frozen=True)
-class TorchSettings:
-    """What the torch engine is asked for, under the estimators' own parameter names."""
+class TorchOptions:
+    """What PyTorch is asked for: an estimator's `torch` parameter. See `docs/torch.md`.
 
-    network: Network = None
+    Parameters
+    ----------
+    network : list of int or callable, default=None
+        φ with hidden leaky layers of these widths, or a function of (n_columns, n_components) that makes an
+        ``nn.Module``, for each member anew; by default the paper's φ, one layer.
+    distance_loss : callable, default=None
+        Takes predicted and wanted inner products to a loss; by default the squared error.
+    auxiliary_losses : dict of name: (callable, weight), default=None
+        Further losses, each a function of (rows, representation, targets, partner), tensors of one batch. With
+        ``pairs="all"`` of the transformer the targets are the wanted inner products of the batch, (n_rows, n_rows).
+    device : {"auto", "cpu", "cuda", "mps"}, default="auto"
+        Where PyTorch computes.
+    compile : bool, default=False
+        Let ``torch.compile`` speed up the steps; where that fails, training goes on without it.
+
+    Examples
+    --------
+    >>> from rdplearn import RDPDetector, TorchOptions
+    >>> detector = RDPDetector(torch=TorchOptions(network=[64, 32]))
+    """
+
+    network: Sequence[int] | Callable[[int, int], Any] | None = None
     distance_loss: Callable[..., Any] | None = None
-    auxiliary_losses: AuxiliaryLosses = field(default_factory=dict)
+    auxiliary_losses: Mapping[str, tuple[Callable[..., Any], float]] | None = None
     device: Device = "auto"
     compile: bool = False
 
@@ -51,43 +59,55 @@ class TorchSettings:
         return callable(self.network) or bool(self.auxiliary_losses)
 
     def needs_torch(self) -> str | None:
-        """The first parameter that only PyTorch can serve."""
+        """The first option that only PyTorch can serve."""
         asked = {name: getattr(self, name) for name in ("network", "distance_loss", "auxiliary_losses", "compile")}
         asked["device"] = self.device not in ("auto", "cpu")
         return next((name for name, value in asked.items() if value is not None and value is not False and value), None)
 
 
-NOTHING_WANTED = TorchSettings()
+NOTHING_WANTED = TorchOptions()
 
 
-def torch_settings(estimator: Any) -> TorchSettings:
-    """Collect and check an estimator's parameters for PyTorch."""
-    owner = type(estimator).__name__
-    _check_network(estimator.network, owner)
-    _check_auxiliary_losses(estimator.auxiliary_losses, owner)
-    return TorchSettings(
-        network=estimator.network,
-        distance_loss=estimator.distance_loss,
-        auxiliary_losses=dict(estimator.auxiliary_losses or {}),
-        device=estimator.device,
-        compile=bool(estimator.compile),
-    )
+def torch_options(estimator: Any) -> TorchOptions:
+    """Give the options of an estimator, checked."""
+    options = estimator.torch
+    if options is None:
+        return NOTHING_WANTED
+    if not isinstance(options, TorchOptions):
+        raise ValueError(
+            f"The 'torch' parameter of {type(estimator).__name__} must be rdplearn.TorchOptions or None. Got "
+            f"{options!r:.60}: write TorchOptions(network=[64, 32]), for example."
+        )
+    _check_network(options.network)
+    _check_auxiliary_losses(options.auxiliary_losses)
+    if not (options.distance_loss is None or callable(options.distance_loss)):
+        raise ValueError(
+            "The 'distance_loss' of TorchOptions must be a function of predicted and wanted inner products, or None. "
+            f"Got {options.distance_loss!r:.60} instead."
+        )
+    if options.device not in DEVICES:
+        raise ValueError(
+            f"The 'device' of TorchOptions must be among {', '.join(DEVICES)}. Got {options.device!r:.60} instead."
+        )
+    return options
 
 
-def engine_for(owner: str, engine: str, settings: TorchSettings) -> Any:
+def engine_for(owner: str, engine: str, options: TorchOptions) -> Any:
     """The engine asked for; of ``"auto"``, PyTorch if something is wanted that only it can do.
 
     Examples
     --------
-    >>> engine_for("RDPDetector", "numba", TorchSettings())
+    >>> engine_for("RDPDetector", "numba", TorchOptions())
     'numba'
-    >>> engine_for("RDPDetector", "numba", TorchSettings(network=[64]))
+    >>> engine_for("RDPDetector", "numba", TorchOptions(network=[64]))
     Traceback (most recent call last):
-    ValueError: The 'network' parameter of RDPDetector needs engine='torch'. Got engine='numba' instead.
+    ValueError: The 'network' of TorchOptions needs engine='torch' of RDPDetector. Got engine='numba' instead.
     """
-    reason = settings.needs_torch()
+    reason = options.needs_torch()
     if engine in ("numba", "numpy") and reason is not None:
-        raise ValueError(f"The {reason!r} parameter of {owner} needs engine='torch'. Got engine={engine!r} instead.")
+        raise ValueError(
+            f"The {reason!r} of TorchOptions needs engine='torch' of {owner}. Got engine={engine!r} instead."
+        )
     if engine == "auto" and reason is not None:
         engine = "torch"
     if engine == "torch":
@@ -101,27 +121,32 @@ def require_torch(owner: str) -> None:
         raise ImportError(f"engine='torch' of {owner} needs PyTorch, which is not installed. Run: {INSTALL}")
 
 
-def _check_network(network: Any, owner: str) -> None:
+def _check_network(network: Any) -> None:
     if network is None or callable(network):
         return
-    widths = list(network)
-    if not widths or not all(isinstance(width, Integral) and int(width) > 0 for width in widths):
+    is_list = isinstance(network, Sequence) and not isinstance(network, str)
+    if not is_list or not network or not all(isinstance(width, Integral) and int(width) > 0 for width in network):
         raise ValueError(
-            f"The 'network' parameter of {owner} must be None, a list of the widths of hidden layers, or a function of "
+            "The 'network' of TorchOptions must be None, a list of the widths of hidden layers, or a function of "
             f"(n_columns, n_components) that returns an nn.Module. Got {network!r:.60} instead."
         )
 
 
-def _check_auxiliary_losses(losses: Any, owner: str) -> None:
+def _check_auxiliary_losses(losses: Any) -> None:
+    if not isinstance(losses, Mapping | None):
+        raise ValueError(
+            "The 'auxiliary_losses' of TorchOptions must be a dictionary of name: (function, weight). Got "
+            f"{losses!r:.60} instead."
+        )
     for name, pair in (losses or {}).items():
         is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and callable(pair[0]) and isinstance(pair[1], Real)
         if not isinstance(name, str) or not is_pair or not pair[1] > 0:
             raise ValueError(
-                f"The 'auxiliary_losses' parameter of {owner} must be a dictionary of name: (function, weight), with "
-                f"weights above 0. Got {name!r}: {pair!r:.60} instead."
+                "The 'auxiliary_losses' of TorchOptions must be a dictionary of name: (function, weight), with weights "
+                f"above 0. Got {name!r}: {pair!r:.60} instead."
             )
         if name in TAKEN_NAMES:
             raise ValueError(
-                f"The 'auxiliary_losses' parameter of {owner} must not use the name of a built-in loss. Got {name!r}: "
+                f"The 'auxiliary_losses' of TorchOptions must not use the name of a built-in loss. Got {name!r}: "
                 "choose another name."
             )

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from rdplearn._types import Matrix, row_blocks
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, warn_user
 
 
 def read_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1) -> Matrix:
@@ -140,6 +140,17 @@ def is_constant(matrix: Matrix) -> bool:
         return bool(np.all(matrix.min(axis=0).toarray() == matrix.max(axis=0).toarray()))
     first = matrix[0]
     return all(np.all(matrix[block] == first) for block in row_blocks(len(matrix)))
+
+
+def warn_if_constant(matrix: Matrix) -> None:
+    """Warn of a table in which no row differs from another."""
+    if is_constant(matrix):
+        warn_of_constant(matrix.shape[1])
+
+
+def warn_of_constant(n_columns: int) -> None:
+    """Say that no row differs from another."""
+    warn_user(f"All {n_columns} column(s) of the table are constant: every row gets the same score.")
 
 
 def check_finite(matrix: Matrix, names: Sequence[str] | None) -> None:

@@ -11,14 +11,16 @@ table is, and on the values alone: sparse and dense tables with the same content
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._model.losses import unit_normalise
 from rdplearn._types import Doubles, Floats, Matrix, Rows, row_blocks
 from rdplearn._views.minmax import MinMaxView, fit_min_max
 
+SMALLEST_NORM = 1e-12
 MOSTLY_ZERO = 0.10  # share of non-zero cells below which zero means "absent" rather than a value like any other
 
 
@@ -117,3 +119,9 @@ def fit_centred_rows(matrix: Matrix, *, unit: bool) -> CentredRows:
         rows = matrix[block]
         total += columns(rows.toarray() if sp.issparse(rows) else rows).sum(axis=0, dtype=np.float64)
     return CentredRows(columns, (total / matrix.shape[0]).astype(np.float32), unit)
+
+
+def unit_normalise(vectors: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Divide every row by its length; a row of zeros stays as it is. Returns the rows and their lengths."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > SMALLEST_NORM), lengths

@@ -1,95 +1,140 @@
-"""The training steps of one member on the compiled kernels: same interface and same result as `PlainSteps`."""
+"""The training steps on the compiled kernels: same result as `PlainEngine`, up to rounding."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._model.representation import Losses, Representation, TrainingSettings
+from rdplearn._model.decoder import Decoder
 from rdplearn._training import random_stream
-from rdplearn._training.checkpoint import put_back
-from rdplearn._training.engines import dense_kernels as kernels
-from rdplearn._training.engines import sparse_kernels
-from rdplearn._types import Floats, Ints, Rows
+from rdplearn._training.engines import dense_kernels, sparse_kernels
+from rdplearn._training.reconstruction import chance_limits, column_chances
+from rdplearn._training.settings import Losses, TrainingSettings, TrainingTask
+from rdplearn._types import Arrays, Floats
 
 
-class FusedSteps:
-    """Train `representation` in place on `rows`, dense or CSR, a stretch of steps at a time."""
+class CompiledEngine:
+    """Train φ of every task in place, one after the other: stacking them would gain nothing."""
 
-    def __init__(
-        self,
-        rows: Rows,
-        targets: Floats,
-        representation: Representation,
-        settings: TrainingSettings,
-        seed: int,
-    ) -> None:
-        self.rows, self.targets, self.phi = rows, np.ascontiguousarray(targets), representation
-        self.settings, self.seed = settings, seed
-        self.target_scale = np.ones(len(targets), dtype=np.float32)
+    def __init__(self, tasks: list[TrainingTask], settings: TrainingSettings) -> None:
+        self.members = [CompiledMember(task, settings) for task in tasks]
+        self.is_resting = [False] * len(tasks)
+
+    def run(self, first_step: int, n_steps: int) -> list[Losses]:
+        """Take `n_steps` steps; returns the mean losses of every member."""
+        pairs = zip(self.members, self.is_resting, strict=True)
+        return [Losses() if rests else member.run(first_step, n_steps) for member, rests in pairs]
+
+    def stop(self, number: int) -> None:
+        """Let one member rest from now on."""
+        self.is_resting[number] = True
+
+    def finish(self) -> None:
+        """Leave what was learned in the tasks."""
+        for member in self.members:
+            member.finish()
+
+    def state(self) -> Arrays:
+        """All that changes while training, to go on from later."""
+        states = [member.state() for member in self.members]
+        return {f"{number}.{name}": array for number, state in enumerate(states) for name, array in state.items()}
+
+    def restore(self, state: Arrays) -> None:
+        """Go back to a `state`."""
+        for name, array in self.state().items():
+            array[...] = state[name]
+
+
+class CompiledMember:
+    """One task at work. Without a decoder, its parameters have no rows."""
+
+    def __init__(self, task: TrainingTask, settings: TrainingSettings) -> None:
+        self.task, self.settings = task, settings
+        self.targets = np.ascontiguousarray(task.targets)
+        self.target_scale = np.ones(len(self.targets), dtype=np.float32)
         if settings.inner_product == "l1":
-            kernels.inverse_l1_norms(self.targets, self.target_scale)
-        self.momenta = (np.zeros_like(representation.weights), np.zeros_like(representation.bias))
+            dense_kernels.inverse_l1_norms(self.targets, self.target_scale)
+        weights = task.phi.weights
+        decoder = task.decoder or Decoder(np.empty((0, weights.shape[1]), np.float32), np.empty(0, np.float32))
+        self.parameters = (weights, task.phi.bias, decoder.weights, decoder.bias)
+        self.momenta = tuple(np.zeros_like(parameter) for parameter in self.parameters)
         self.rates = tuple(map(np.float32, (settings.learning_rate, settings.momentum, settings.max_grad_norm)))
-        self.lazy = LazyMomentum(rows, representation.weights, settings) if sp.issparse(rows) else None
+        self.lazy = LazyMomentum(task, decoder, settings) if sp.issparse(task.rows) else None
         self.n_steps_taken = 0
 
-    def run(self, kept: Ints, first_step: int, n_steps: int) -> Losses:
-        """Take `n_steps` steps on batches drawn from the rows `kept`."""
-        settings = self.settings
+    def run(self, first_step: int, n_steps: int) -> Losses:
+        """Take `n_steps` steps on batches drawn from the rows kept."""
+        settings, seed = self.settings, self.task.seed
+        column_keys = random_stream.step_keys(seed, first_step, n_steps, random_stream.COLUMNS)
+        weights = (settings.distance_weight, settings.novelty_weight, settings.reconstruction_weight)
         common = (
             self.targets,
             self.target_scale,
-            kept,
-            random_stream.all_step_keys([self.seed], first_step, n_steps)[:, 0],
+            self.task.kept,
+            np.column_stack([random_stream.all_step_keys([seed], first_step, n_steps)[:, 0], column_keys]),
             settings.batch_size,
-            (self.phi.weights, self.phi.bias),
+            self.parameters,
             self.momenta,
-            (np.float32(settings.distance_weight), np.float32(settings.novelty_weight)),
+            tuple(map(np.float32, weights)),
+            self.task.n_columns,
             settings.inner_product == "l1",
             random_stream.drop_limit(settings.dropout),
             self.rates,
         )
         if self.lazy is None:
-            distance, novelty = kernels.train_dense(self.rows, *common)
+            losses = dense_kernels.train_dense(self.task.rows, *common)
         else:
-            distance, novelty = sparse_kernels.train_sparse(*self.lazy.columns, first_step, self.lazy.decay, *common)
+            losses = sparse_kernels.train_sparse(*self.lazy.columns, first_step, self.lazy.decay, *common)
         self.n_steps_taken = first_step + n_steps
-        return Losses(distance, novelty)
+        return Losses(*losses.tolist())
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """All that changes while training, to go on from later."""
-        last_used = {} if self.lazy is None else {"last_used": self.lazy.last_used}
-        momenta = {"weight_momenta": self.momenta[0], "bias_momenta": self.momenta[1]}
-        return {"weights": self.phi.weights, "bias": self.phi.bias, **momenta, **last_used}
-
-    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Go back to a `state`."""
-        put_back(self.state(), state)
+        arrays: Arrays = {f"parameter_{number}": parameter for number, parameter in enumerate(self.parameters)}
+        arrays |= {f"momentum_{number}": momenta for number, momenta in enumerate(self.momenta)}
+        if self.lazy is None:
+            return arrays
+        return arrays | {"last_used": self.lazy.last_used, "decoder_last_used": self.lazy.decoder_last_used}
 
     def finish(self) -> None:
-        """Let every row of W that was not used lately catch up with its momentum."""
-        if self.lazy is not None:
-            learning_rate, momentum, _ = self.rates
-            sparse_kernels.catch_up_all(
-                self.phi.weights, self.momenta[0], self.lazy.last_used, self.n_steps_taken - 1, learning_rate, momentum,
-                self.lazy.decay,
-            )  # fmt: skip
+        """Let every row of W and of the decoder that was not used lately catch up with its momentum."""
+        if self.lazy is None:
+            return
+        learning_rate, momentum, _ = self.rates
+        weights, _, decoder, decoder_bias = self.parameters
+        rest = self.n_steps_taken - 1, learning_rate, momentum, self.lazy.decay
+        for parameter, momenta, last_used in (
+            (weights, self.momenta[0], self.lazy.last_used),
+            (decoder_bias[:, None], self.momenta[3][:, None], self.lazy.decoder_last_used.copy()),
+            (decoder, self.momenta[2], self.lazy.decoder_last_used),
+        ):
+            sparse_kernels.catch_up_all(parameter, momenta, last_used, *rest)
 
 
 class LazyMomentum:
     """What the sparse kernels need to know of the rows and of each column's past."""
 
-    def __init__(self, rows: sp.csr_array, weights: Floats, settings: TrainingSettings) -> None:
+    def __init__(self, task: TrainingTask, decoder: Decoder, settings: TrainingSettings) -> None:
+        rows = task.rows
         indptr = rows.indptr.astype(np.int64)
         longest_row = int(np.diff(indptr).max())
         n_touched = min(rows.shape[1], max(1, longest_row * settings.batch_size))
         self.last_used = np.full(rows.shape[1], -1, dtype=np.int64)
-        gradient = np.empty((n_touched, weights.shape[1]), dtype=np.float32)
-        self.columns = (rows.data, rows.indices.astype(np.int64), indptr, longest_row, self.last_used, gradient)
+        self.decoder_last_used = np.full(len(decoder.weights), -1, dtype=np.int64)
+        gradient = np.empty((n_touched, task.phi.weights.shape[1]), dtype=np.float32)
+        chances: Floats = column_chances(rows) if len(decoder.weights) else np.empty(0, dtype=np.float32)
+        self.columns = (
+            rows.data,
+            rows.indices.astype(np.int64),
+            indptr,
+            longest_row,
+            self.last_used,
+            gradient,
+            self.decoder_last_used,
+            np.empty_like(decoder.weights),  # room for the gradient of the columns that a step touches
+            chance_limits(chances),
+            1 / chances,
+        )
         # Beyond this many idle steps nothing is left of the momentum in single precision.
         n_powers = 2 if settings.momentum == 0 else int(np.ceil(-46.0 / np.log(settings.momentum))) + 2
         self.decay = (settings.momentum ** np.arange(n_powers)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The training loop of one member on dense rows, fused and compiled; and the pass that scores.
+"""The training loop of one member on dense rows, fused and compiled.
 
 Each small function mirrors a formula of `losses.py` or `plain.py`; `train_dense` puts them together so that a
 whole stretch of steps runs without returning to Python and without the interpreter lock. All arrays are float32 and
@@ -10,8 +10,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from rdplearn._model.losses import REPRESENTATION_SLOPE, SMALLEST_NORM
+from rdplearn._model.losses import REPRESENTATION_SLOPE
 from rdplearn._training import random_stream
+from rdplearn._views.unit_rows import SMALLEST_NORM
 
 # Sums may be reordered and products fused; NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -112,8 +113,8 @@ def pair_errors(phi, phi_scale, targets, target_scale, shift, products, errors):
 
 
 @jit
-def set_novelty_gradient(gradient, phi, targets, weight):
-    """Overwrite `gradient` with that of the novelty loss with respect to `phi`; returns the loss."""
+def add_novelty_gradient(gradient, phi, targets, weight):
+    """Add the gradient of the novelty loss by `phi`; returns the loss."""
     n_rows, n_units = phi.shape
     scale = np.float32(2.0) * weight / np.float32(n_rows * n_units)
     total = np.float32(0.0)
@@ -121,8 +122,51 @@ def set_novelty_gradient(gradient, phi, targets, weight):
         for k in range(n_units):
             difference = phi[i, k] - targets[i, k]
             total += difference * difference
-            gradient[i, k] = scale * difference
+            gradient[i, k] += scale * difference
     return total / np.float32(n_rows * n_units)
+
+
+@jit
+def add_bias(decoded, bias):
+    for i in range(decoded.shape[0]):
+        for c in range(decoded.shape[1]):
+            decoded[i, c] += bias[c]
+
+
+@jit
+def set_pull(difference, column_weights, weight, n_columns, bias_gradient):
+    """Turn decoded rows minus rows into the gradient of the weighted loss, in place; returns the loss.
+
+    difference : (batch_size, n_chosen); column_weights, bias_gradient : (n_chosen,)
+    """
+    n_rows = difference.shape[0]
+    scale = np.float32(1.0) / np.float32(n_rows * n_columns)
+    total = np.float32(0.0)
+    bias_gradient[:] = np.float32(0.0)
+    for i in range(n_rows):
+        for c in range(difference.shape[1]):
+            share = difference[i, c] * column_weights[c] * scale
+            total += difference[i, c] * share
+            pull = np.float32(2.0) * weight * share
+            difference[i, c] = pull
+            bias_gradient[c] += pull
+    return total
+
+
+@jit
+def decode_dense(batch_rows, phi, decoder, decoder_bias, weight, n_columns, pull, gradient, gradients):
+    """The reconstruction loss of a batch; overwrites its gradients by φ and by the decoder's parameters.
+
+    pull : room for (batch_size, n_columns); gradients : of the decoder's weights and bias
+    """
+    decoder_gradient, decoder_bias_gradient = gradients
+    np.dot(phi, decoder.T, pull)
+    add_bias(pull, decoder_bias)
+    pull -= batch_rows
+    loss = set_pull(pull, np.ones(pull.shape[1], np.float32), weight, n_columns, decoder_bias_gradient)
+    np.dot(pull, decoder, gradient)
+    np.dot(pull.T, phi, decoder_gradient)
+    return loss
 
 
 @jit
@@ -179,20 +223,18 @@ def pair_scratch(batch_size):
 
 
 @jit
-def loss_gradient(
-    phi, slopes, targets, target_scale, shift, loss_weights, through_norm, scratch, gradient, bias_gradient
+def pair_losses(
+    gradient, phi, slopes, targets, target_scale, shift, loss_weights, through_norm, scratch, bias_gradient
 ):
-    """Gradient of all losses with respect to φ's output before activation; returns the two losses.
+    """Add the gradients of novelty and distance prediction, and carry all of it back through φ; returns both losses.
 
     target_scale : 1 / L1 norm of each target, or ones
     """
-    distance_weight, novelty_weight = loss_weights
+    distance_weight, novelty_weight, _ = loss_weights
     phi_scale, products, errors = scratch
     distance, novelty = np.float32(0.0), np.float32(0.0)
     if novelty_weight > 0:
-        novelty = set_novelty_gradient(gradient, phi, targets, novelty_weight)
-    else:
-        gradient[:] = np.float32(0.0)
+        novelty = add_novelty_gradient(gradient, phi, targets, novelty_weight)
     if distance_weight > 0:
         if through_norm:
             inverse_l1_norms(phi, phi_scale)
@@ -228,88 +270,57 @@ def descend(weights, momenta, gradient, factor, learning_rate, momentum):
 
 @jit
 def train_dense(
-    rows,
-    targets,
-    target_scale,
-    kept,
-    keys,
-    batch_size,
-    parameters,
-    momenta,
-    loss_weights,
-    through_norm,
-    drop_limit,
-    rates,
-):
-    """Run `len(keys)` steps on dense rows, in place; returns the mean distance and novelty losses.
+    rows, targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, n_columns_of_mean,
+    through_norm, drop_limit, rates,
+):  # fmt: skip
+    """Run `len(keys)` steps on dense rows, in place; returns the mean distance, novelty and reconstruction losses.
 
     rows : (n_rows, n_columns); targets : (n_rows, n_targets); target_scale : 1 / L1 norm of each, or ones
-    kept : the rows that may be drawn; keys : (n_steps, 3), for rows, partner, dropout
-    parameters, momenta : pairs of W (n_columns, n_components) and b (n_components,)
-    loss_weights : distance, novelty; rates : learning rate, momentum, largest gradient norm
+    kept : the rows that may be drawn; keys : (n_steps, 4), for rows, partner, dropout, columns
+    parameters, momenta : W (n_columns, n_components), b (n_components,), the decoder's weights as W, c (n_columns,);
+        without reconstruction these last two have no rows
+    loss_weights : distance, novelty, reconstruction; n_columns_of_mean : that the reconstruction error is a mean over
+    rates : learning rate, momentum, largest gradient norm
     """
-    weights, bias = parameters
-    weight_momenta, bias_momenta = momenta
+    weights, bias, decoder, decoder_bias = parameters
+    weight_momenta, bias_momenta, decoder_momenta, decoder_bias_momenta = momenta
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
     batch_rows = np.empty((batch_size, n_columns), np.float32)
     drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
     phi, slopes, gradient = phi_room(batch_size, n_units)
+    pull = np.empty((batch_size, decoder.shape[0]), np.float32)
     scratch = pair_scratch(batch_size)
-    weight_gradient = np.empty_like(weights)
-    bias_gradient = np.empty_like(bias)
-    distance_total, novelty_total = 0.0, 0.0
+    weight_gradient, bias_gradient = np.empty_like(weights), np.empty_like(bias)
+    decoder_gradients = np.empty_like(decoder), np.empty_like(decoder_bias)
+    totals = np.zeros(3)
     for step in range(keys.shape[0]):
         draw_with_targets(keys[step, 0], kept, targets, target_scale, drawn)
         gather(rows, batch, batch_rows)
         np.dot(batch_rows, weights, phi)
         activate(phi, slopes, bias, keys[step, 2], drop_limit)
+        if decoder.shape[0] > 0:
+            totals[2] += decode_dense(
+                batch_rows, phi, decoder, decoder_bias, loss_weights[2], n_columns_of_mean, pull, gradient,
+                decoder_gradients,
+            )  # fmt: skip
+        else:
+            gradient[:] = np.float32(0.0)
         shift = draw_shift(keys[step, 1], batch_size)
-        distance, novelty = loss_gradient(
-            phi,
-            slopes,
-            batch_targets,
-            batch_scale,
-            shift,
-            loss_weights,
-            through_norm,
-            scratch,
-            gradient,
+        distance, novelty = pair_losses(
+            gradient, phi, slopes, batch_targets, batch_scale, shift, loss_weights, through_norm, scratch,
             bias_gradient,
-        )
+        )  # fmt: skip
         np.dot(batch_rows.T, gradient, weight_gradient)
-        factor = clip_factor(squared_norm(weight_gradient) + dot(bias_gradient, bias_gradient), max_norm)
+        squared = squared_norm(weight_gradient) + dot(bias_gradient, bias_gradient)
+        squared += squared_norm(decoder_gradients[0]) + dot(decoder_gradients[1], decoder_gradients[1])
+        factor = clip_factor(squared, max_norm)
         for c in range(n_columns):
             descend(weights[c], weight_momenta[c], weight_gradient[c], factor, learning_rate, momentum)
+        for c in range(decoder.shape[0]):
+            descend(decoder[c], decoder_momenta[c], decoder_gradients[0][c], factor, learning_rate, momentum)
         descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
-        distance_total += distance
-        novelty_total += novelty
-    return distance_total / keys.shape[0], novelty_total / keys.shape[0]
-
-
-@numba.njit(nogil=True, cache=True)  # to the same bits as the plain formulas: nothing reordered, nothing fused
-def novelty_scores(projected, bias, targets, offset, centre, target_slope, scores):
-    """Mean squared residual of every row by every member, from the products with the weights, in one pass.
-
-    projected, targets : (n_members, n_components, n_rows), before activation
-    bias, offset, centre : (n_members, n_components), of φ, and of η before and after activation
-    scores : (n_members, n_rows)
-    """
-    n_members, n_units, n_rows = projected.shape
-    for m in range(n_members):
-        totals = scores[m]
-        totals[:] = np.float32(0.0)
-        for k in range(n_units):
-            phi, eta, shift, target_shift, middle = (
-                projected[m, k],
-                targets[m, k],
-                bias[m, k],
-                offset[m, k],
-                centre[m, k],
-            )
-            for i in range(n_rows):
-                z, target = phi[i] + shift, eta[i] + target_shift
-                difference = max(z, SLOPE * z) - (max(target, target_slope * target) - middle)
-                totals[i] += difference * difference
-        for i in range(n_rows):
-            totals[i] /= np.float32(n_units)
+        descend(decoder_bias, decoder_bias_momenta, decoder_gradients[1], factor, learning_rate, momentum)
+        totals[0] += distance
+        totals[1] += novelty
+    return totals / keys.shape[0]

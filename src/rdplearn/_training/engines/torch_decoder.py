@@ -1,4 +1,4 @@
-"""The decoder of the reconstruction loss in PyTorch, stacked: see `decoder.py` for what it does."""
+"""The decoder of the reconstruction loss in PyTorch, stacked: see `reconstruction.py` for which cells count."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rdplearn._model.decoder import Decoder, cells_to_decode, column_chances, sample_columns
+from rdplearn._model.decoder import Decoder
 from rdplearn._training.engines.torch_networks import leaf
 from rdplearn._training.engines.torch_rows import DenseStack, SparseStack
+from rdplearn._training.reconstruction import cells_to_decode, column_chances, sample_columns
 
 # the rows to be decoded, which columns they have, and how many cells each cell stands for (None: all, once each)
 Chosen: TypeAlias = tuple[Tensor, Tensor | None, Tensor | None]

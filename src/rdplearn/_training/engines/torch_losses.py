@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rdplearn._model.losses import SMALLEST_NORM
 from rdplearn._training.engines.torch_networks import EachMember
+from rdplearn._views.unit_rows import SMALLEST_NORM
 
 
 def novelty_loss(phi: Tensor, eta: Tensor) -> Tensor:
@@ -83,3 +83,21 @@ def checked_loss(loss: Any, what: str) -> Tensor:
     if not isinstance(loss, Tensor) or not loss.is_floating_point():
         raise TypeError(f"The function {what} must return a tensor of losses or one loss. Got {type(loss).__name__}.")
     return loss
+
+
+def all_pair_products(phi: Tensor, *, unit: bool) -> Tensor:
+    """Inner products of all pairs of different rows, (1, n_pairs). phi : (1, n_rows, n_units); unit : at length 1."""
+    compared = unit_rows(phi[0]) if unit else phi[0]
+    return off_diagonal(compared @ compared.T)[None]
+
+
+def off_diagonal(square: Tensor) -> Tensor:
+    """All numbers of a square matrix but those of its diagonal, as a vector."""
+    n_rows = len(square)
+    return square.flatten()[1:].view(n_rows - 1, n_rows + 1)[:, :-1].flatten()
+
+
+def unit_rows(vectors: Tensor) -> Tensor:
+    """Divide every row by its length; a row of zeros stays as it is."""
+    lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return torch.where(lengths > SMALLEST_NORM, vectors / lengths.clamp(min=SMALLEST_NORM), 0.0)

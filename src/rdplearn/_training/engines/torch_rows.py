@@ -80,3 +80,10 @@ def stack_rows(parts: list[Rows], device: torch.device, *, dense: bool) -> Dense
     if sp.issparse(parts[0]):
         return SparseStack(parts, device, dense=dense)
     return DenseStack(parts, device)
+
+
+def on_device(rows: Rows, device: torch.device, *, dense: bool) -> Tensor:
+    """One batch of one member as a tensor, (1, n_rows, n_columns); sparse if it is and `dense` does not forbid it."""
+    if not sp.issparse(rows):
+        return torch.from_numpy(np.ascontiguousarray(rows))[None].to(device)
+    return torch.from_numpy(rows.toarray())[None].to(device) if dense else sparse_block(rows, 1).to(device)

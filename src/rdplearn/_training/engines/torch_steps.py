@@ -1,33 +1,31 @@
-"""The training steps of many members at once, in PyTorch: same batches, partners and dropout as the other engines.
+"""The training step in PyTorch, of many members at once: any network, any loss, any device.
 
-All members of a stack take a step together: one batched product, the losses summed over members, autograd, and then
-each member's gradient clipped by its own norm, for one exploding member must not slow the rest. With the paper's φ the
-result is that of `PlainSteps` up to rounding.
+Batches, partners and dropout are those of the other engines. All members of a stack take a step together: one batched
+product, the losses summed over members, autograd, and then each member's gradient clipped by its own norm, for one
+exploding member must not slow the rest. With the paper's φ the result is that of `PlainEngine` up to rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from rdplearn._model.representation import Losses, Representation, TrainingSettings
-from rdplearn._training import random_stream
-from rdplearn._training.batches import batches_of
+from rdplearn._model.representation import Representation
+from rdplearn._training.descent import ScaledRate, batches_of
 from rdplearn._training.engines import torch_stream
 from rdplearn._training.engines.torch_decoder import Chosen, StackedDecoder
 from rdplearn._training.engines.torch_device import CompiledOrNot, find_device
 from rdplearn._training.engines.torch_losses import (
     AuxiliaryLoss,
     DistanceLoss,
+    all_pair_products,
     inverse_l1_norms,
     novelty_loss,
+    off_diagonal,
     pair_products,
 )
 from rdplearn._training.engines.torch_networks import (
@@ -39,57 +37,52 @@ from rdplearn._training.engines.torch_networks import (
     numbered,
     seeded,
 )
-from rdplearn._training.engines.torch_rows import DenseStack, stack_rows
-from rdplearn._training.task import Problem
-from rdplearn._training.torch_options import TorchSettings
-
-STEPS_DRAWN_AT_ONCE = 64
-
-
-@dataclass(frozen=True)
-class Draw:
-    """What is random in one step, for all members.
-
-    places : (n_members * batch_size,), of the rows; partner : (n_members, batch_size), places within the batch
-    drop_keys : (n_members,), for dropout
-    column_key : for sampled reconstruction, and for what is random in the user's own code
-    """
-
-    places: Tensor
-    partner: Tensor
-    drop_keys: Tensor
-    column_key: np.uint32
+from rdplearn._training.engines.torch_rows import DenseStack, SparseStack, on_device, stack_rows
+from rdplearn._training.random_stream import Draw, drop_limit
+from rdplearn._training.settings import Losses, TrainingSettings, TrainingTask
+from rdplearn._training.torch_options import TorchOptions
+from rdplearn._types import Arrays
 
 
-class StackedSteps:
-    """Train φ of every problem, a stretch of steps at a time; `finish` puts the result into the problems."""
+class TorchEngine:
+    """Train φ of every task, a stretch of steps at a time; `finish` puts the result into the tasks."""
 
-    def __init__(self, problems: list[Problem], settings: TrainingSettings, wanted: TorchSettings) -> None:
-        self.problems, self.settings = problems, settings
+    def __init__(self, tasks: list[TrainingTask], settings: TrainingSettings, wanted: TorchOptions) -> None:
+        self.tasks, self.settings, self.sees_columns = tasks, settings, wanted.sees_columns
         self.device = find_device(wanted.device)
-        self.rows = stack_rows([p.rows for p in problems], self.device, dense=wanted.sees_columns)
-        self.targets = DenseStack([p.targets for p in problems], self.device)
-        self.batches = batches_of(problems, settings.batch_size)
-        self.phi = stack_phi(problems, self.device)
-        decoders = [problem.decoder for problem in problems if problem.decoder is not None]
-        self.decoder = StackedDecoder(decoders, self.rows, problems[0].n_columns, self.device) if decoders else None
-        self.parameters = [*self.phi.parameters, *(self.decoder.parameters if self.decoder else [])]
+        self.batches = batches_of(tasks, settings)
+        self.phi = stack_phi(tasks, settings.slope, self.device)
+        self.parameters = self.phi.parameters
+        self.rows: DenseStack | SparseStack | None = None  # with all pairs, a batch at a time
+        self.decoder: StackedDecoder | None = None
+        self.scaled_rate: ScaledRate | None = None
+        if settings.pairs == "all":
+            self.scaled_rate = ScaledRate(tasks[0].phi.n_components, settings)
+            if isinstance(tasks[0].phi, Representation) and settings.slope == 1 and not tasks[0].phi.deeper:
+                self.parameters = self.parameters[:1]  # linear features have no bias
+        else:
+            self.rows = stack_rows([task.rows for task in tasks], self.device, dense=wanted.sees_columns)
+            self.targets = DenseStack([cast(Any, task.targets) for task in tasks], self.device)
+            if decoders := [task.decoder for task in tasks if task.decoder is not None]:
+                self.decoder = StackedDecoder(decoders, self.rows, tasks[0].n_columns, self.device)
+                self.parameters = [*self.parameters, *self.decoder.parameters]
         self.momenta = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.distance_loss = DistanceLoss(wanted.distance_loss)
-        self.auxiliary = {name: AuxiliaryLoss(name, loss) for name, (loss, _) in wanted.auxiliary_losses.items()}
+        auxiliary = wanted.auxiliary_losses or {}
+        self.auxiliary = {name: AuxiliaryLoss(name, loss) for name, (loss, _) in auxiliary.items()}
         self.weights = {
             "distance": settings.distance_weight,
             "novelty": settings.novelty_weight,
             "reconstruction": settings.reconstruction_weight,
-            **{name: float(weight) for name, (_, weight) in wanted.auxiliary_losses.items()},
+            **{name: float(weight) for name, (_, weight) in auxiliary.items()},
         }
         self.runs_own_code = bool(self.auxiliary) or isinstance(self.phi, OwnNetworks)
-        self.active = torch.ones(len(problems), device=self.device)
+        self.active = torch.ones(len(tasks), device=self.device)
         self.losses = CompiledOrNot(self._losses) if wanted.compile else self._losses
 
     def run(self, first_step: int, n_steps: int) -> list[Losses]:
         """Take `n_steps` steps; returns the mean losses of every member."""
-        taken = [self.step(draw) for draw in self.draws(first_step, n_steps)]
+        taken = [self.step(draw) for draw in self.batches.draws(first_step, n_steps)]
         names = list(taken[0])
         values = torch.stack([torch.stack(list(losses.values())) for losses in taken])  # (n_steps, n_losses, n_members)
         means = values.cpu().double().mean(dim=0).T.tolist()
@@ -98,50 +91,75 @@ class StackedSteps:
     def step(self, draw: Draw) -> dict[str, Tensor]:
         """Go forward, go backward, descend; returns the losses, each (n_members,)."""
         with self._own_randomness(int(draw.column_key)):
-            rows, eta = self.rows.take(draw.places), self.targets.take(draw.places)
-            decoded = None if self.decoder is None else self.decoder.choose(rows, draw.places, draw.column_key)
-            losses = self.losses(rows, eta, draw.partner, draw.drop_keys, decoded)
+            rows, wanted, decoded = self.take(draw)
+            batch_size = draw.places.shape[1]
+            partner = torch.from_numpy((np.arange(batch_size) + draw.shifts[:, None]) % batch_size).to(self.device)
+            losses = self.losses(rows, wanted, partner, torch_stream.signed(draw.drop_keys).to(self.device), decoded)
             total = cast(Tensor, sum(self.weights[name] * loss.sum() for name, loss in losses.items()))
             gradients = torch.autograd.grad(total, self.parameters)
         with torch.no_grad():
-            self.descend(gradients)
+            self.descend(draw.number, gradients)
         return {name: loss.detach() for name, loss in losses.items()}
 
+    def take(self, draw: Draw) -> tuple[Tensor, Tensor, Chosen | None]:
+        """The rows of a batch, what is wanted of them, and what is to be reconstructed."""
+        if self.rows is None:
+            (task,) = self.tasks
+            batch = task.rows[draw.places[0]]
+            products = torch.from_numpy(cast(Any, task.targets)(batch)).to(self.device)
+            return on_device(batch, self.device, dense=self.sees_columns), products[None], None
+        places = torch.from_numpy(draw.places.ravel())
+        rows, eta = self.rows.take(places), self.targets.take(places)
+        decoded = None if self.decoder is None else self.decoder.choose(rows, places, draw.column_key)
+        return rows, eta, decoded
+
     def _losses(
-        self, rows: Tensor, eta: Tensor, partner: Tensor, drop_keys: Tensor, decoded: Chosen | None
+        self, rows: Tensor, wanted: Tensor, partner: Tensor, drop_keys: Tensor, decoded: Chosen | None
     ) -> dict[str, Tensor]:
+        """All losses. wanted : η of the rows, (n_members, n_rows, n_targets); with all pairs their inner products."""
         settings = self.settings
         phi = self.drop(self.phi(rows), drop_keys)
         losses = {}
         if settings.distance_weight > 0:
-            losses["distance"] = self.distance(phi, eta, partner)
+            losses["distance"] = self.distance(phi, wanted, partner)
         if settings.novelty_weight > 0:
-            losses["novelty"] = novelty_loss(phi, eta)
+            losses["novelty"] = novelty_loss(phi, wanted)
         if self.decoder is not None and decoded is not None:
             losses["reconstruction"] = self.decoder.loss(phi, decoded)
         for name, loss in self.auxiliary.items():
-            losses[name] = loss(rows, phi, eta, partner)
+            losses[name] = loss(rows, phi, wanted, partner)
         return losses
 
-    def distance(self, phi: Tensor, eta: Tensor, partner: Tensor) -> Tensor:
+    def distance(self, phi: Tensor, wanted: Tensor, partner: Tensor) -> Tensor:
         """The distance prediction loss of every member."""
+        settings = self.settings
+        if settings.pairs == "all":
+            predicted = all_pair_products(phi, unit=settings.inner_product == "unit")
+            return self.distance_loss(predicted, off_diagonal(wanted[0])[None])
         first_rows = torch.arange(len(phi), device=phi.device)[:, None] * phi.shape[1]
         among_all = (partner + first_rows).flatten()
-        is_l1 = self.settings.inner_product == "l1"
-        wanted = pair_products(eta, among_all, inverse_l1_norms(eta) if is_l1 else None)
-        return self.distance_loss(pair_products(phi, among_all, inverse_l1_norms(phi) if is_l1 else None), wanted)
+        is_l1 = settings.inner_product == "l1"
+        products = pair_products(wanted, among_all, inverse_l1_norms(wanted) if is_l1 else None)
+        return self.distance_loss(pair_products(phi, among_all, inverse_l1_norms(phi) if is_l1 else None), products)
 
     def drop(self, phi: Tensor, keys: Tensor) -> Tensor:
         """Set units to zero, and let the others make up for it."""
-        limit = random_stream.drop_limit(self.settings.dropout)
+        limit = drop_limit(self.settings.dropout)
         if limit == 0:
             return phi
         keep = torch_stream.keep_mask(keys, phi[0].numel(), limit).view_as(phi)
         return phi * (keep * (1.0 / (1.0 - limit / 2.0**32)))
 
-    def descend(self, gradients: tuple[Tensor, ...]) -> None:
-        """Clip each member's gradient of all parameters together, then take a step with momentum."""
+    def descend(self, number: int, gradients: tuple[Tensor, ...]) -> None:
+        """Go down the gradients, with momentum: each member's clipped, or with all pairs at a pace of their own."""
         settings = self.settings
+        if self.scaled_rate is not None:
+            square = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
+            rate = self.scaled_rate(number, square)
+            for parameter, momenta, gradient in zip(self.parameters, self.momenta, gradients, strict=True):
+                momenta.mul_(settings.momentum).add_(gradient)
+                parameter.sub_(momenta, alpha=rate)
+            return
         squares = torch.stack([gradient.flatten(1).square().sum(dim=1) for gradient in gradients])
         norms = squares.sum(dim=0).sqrt()
         factors = torch.where(norms > settings.max_grad_norm, settings.max_grad_norm / norms, 1.0)
@@ -156,46 +174,33 @@ class StackedSteps:
         self.active[number] = 0.0
 
     def finish(self) -> None:
-        """Put the trained parameters into the problems."""
+        """Put the trained parameters into the tasks."""
         self.phi.write_back()
         if self.decoder is not None:
             self.decoder.write_back()
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         """All that changes while training, to go on from later."""
-        return as_arrays(self._changing())
+        arrays = as_arrays(self._changing())
+        return arrays if self.scaled_rate is None else arrays | {"mean_square": self.scaled_rate.mean_square}
 
-    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
+    def restore(self, state: Arrays) -> None:
         """Go back to a `state`."""
         fill(self._changing(), state)
+        if self.scaled_rate is not None:
+            self.scaled_rate.mean_square[:] = state["mean_square"]
 
     def _changing(self) -> dict[str, Tensor]:
         return {**numbered("parameter", self.parameters), **numbered("momentum", self.momenta), **self.phi.buffers}
-
-    def draws(self, first_step: int, n_steps: int) -> Iterator[Draw]:
-        """Draw rows, partners and dropout for every step, some steps at a time."""
-        batch_size = self.settings.batch_size
-        within = np.arange(batch_size)
-        for start in range(first_step, first_step + n_steps, STEPS_DRAWN_AT_ONCE):
-            n_now = min(STEPS_DRAWN_AT_ONCE, first_step + n_steps - start)
-            column_keys = random_stream.step_keys(self.problems[0].seed, start, n_now, random_stream.COLUMNS)
-            drawn = self.batches.draw(start, n_now)
-            for places, shifts, drop_keys, column_key in zip(*drawn, column_keys, strict=True):
-                yield Draw(
-                    torch.from_numpy(places.ravel()),
-                    torch.from_numpy((within + shifts[:, None]) % batch_size).to(self.device),
-                    torch_stream.signed(drop_keys).to(self.device),
-                    column_key,
-                )
 
     def _own_randomness(self, seed: int) -> AbstractContextManager[None]:
         return seeded(seed) if self.runs_own_code else nullcontext()
 
 
-def stack_phi(problems: list[Problem], device: torch.device) -> StackedPhi:
-    """Put φ of all members together."""
-    phis: list[Any] = [problem.phi for problem in problems]
-    return LeakyLayers(phis, device) if isinstance(phis[0], Representation) else OwnNetworks(phis, device)
+def stack_phi(tasks: list[TrainingTask], slope: float, device: torch.device) -> StackedPhi:
+    """Put φ of all tasks together."""
+    phis: list[Any] = [task.phi for task in tasks]
+    return LeakyLayers(phis, device, slope) if isinstance(phis[0], Representation) else OwnNetworks(phis, device)
 
 
 def losses_of(values: dict[str, float]) -> Losses:

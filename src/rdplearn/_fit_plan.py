@@ -1,0 +1,217 @@
+"""What a fit of the detector is going to do, worked out before it does any of it.
+
+A fit on one machine and a fit on a Dask cluster carry out the same plan: which rows each member draws, how it is
+trained, which rows say what is typical, and which decide on the threshold. The functions below it are the steps that
+both take with what came out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rdplearn._explain.typical_rows import rows_to_sample
+from rdplearn._model.combination import geometric_mean, mean_of
+from rdplearn._model.mapping import check_mapping, with_options
+from rdplearn._model.panel import Member, Panel
+from rdplearn._scoring.scores import score_rows
+from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, share_threshold
+from rdplearn._training.boosting import BoostingSettings, MemberPlan
+from rdplearn._training.checkpoint import FitFolder
+from rdplearn._training.engines.engine import choose_engine
+from rdplearn._training.flops import Filling
+from rdplearn._training.members import Sampling, plan_members
+from rdplearn._training.settings import TrainingSettings
+from rdplearn._training.torch_options import engine_for, torch_options
+from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn._views.view import VIEW_NAMES, names_in
+from rdplearn.callbacks import KeepRounds, check_callbacks, find
+from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, turns
+
+if TYPE_CHECKING:
+    from rdplearn.detector import RDPDetector
+
+SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
+CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """What a fit is going to do.
+
+    chosen : the parameters with nothing left open
+    sampled : the rows that say what is typical, ascending
+    judged : the rows whose scores decide on the threshold, ascending
+    """
+
+    seed: int
+    chosen: DetectorChoices
+    members: list[MemberPlan]
+    settings: BoostingSettings
+    sampled: Ints
+    judged: Ints
+
+    @property
+    def views(self) -> list[str]:
+        """The view of every member."""
+        return [member.view for member in self.members]
+
+
+def plan_fit(
+    detector: RDPDetector, n_rows: int, filling: Filling, seed: int, folder: FitFolder | None = None
+) -> FitPlan:
+    """Plan the fit of a detector, whose parameters were checked, to a table of so many rows."""
+    chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
+    sampling = plan_sampling(detector, n_rows, chosen, seed)
+    views, mappings = (in_turn(choices, chosen.n_members) for choices in (chosen.views, chosen.mapping))
+    return FitPlan(
+        seed=seed,
+        chosen=chosen,
+        members=plan_members(list(zip(views, mappings, strict=True)), sampling, seed),
+        settings=boosting_settings(detector, chosen, filling, folder),
+        sampled=rows_to_sample(n_rows, seed),
+        judged=rows_to_judge(detector, sampling, seed),
+    )
+
+
+def draw_seed(detector: RDPDetector) -> int:
+    """The seed of everything that follows."""
+    return int(check_random_state(detector.random_state).randint(2**31 - 1))
+
+
+def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, seed: int) -> Sampling:
+    """How many rows members draw, and which they may not see."""
+    is_share = not isinstance(chosen.max_samples, Integral)
+    n_draws = max(2, round(chosen.max_samples * n_rows)) if is_share else int(chosen.max_samples)
+    n_left = n_draws * (1.0 - detector.filter_fraction) ** (detector.n_rounds - 1)
+    if n_left < 2:
+        raise ValueError(
+            f"The 'filter_fraction' parameter of RDPDetector must leave at least 2 rows for the last round. Got "
+            f"{detector.filter_fraction}, which leaves {n_left:.1f} of {n_draws} after {detector.n_rounds - 1} rounds: "
+            "pass a smaller fraction, fewer rounds or a larger max_samples."
+        )
+    n_held_back = 0
+    if detector.false_alarm_rate is not None:
+        n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
+    held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
+    return Sampling(n_rows, n_draws, detector.bootstrap, held_back)
+
+
+def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
+    """The rows whose scores decide on the threshold, ascending."""
+    if detector.false_alarm_rate is not None:
+        return sampling.held_back
+    if detector.contamination == "auto":
+        return rows_to_sample(sampling.n_rows, seed)
+    n_judged = min(sampling.n_rows, SHARE_ROWS)
+    return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, n_judged, replace=False))
+
+
+def boosting_settings(
+    detector: RDPDetector, chosen: DetectorChoices, filling: Filling, folder: FitFolder | None
+) -> BoostingSettings:
+    """How members come about."""
+    wanted = torch_options(detector)
+    training = TrainingSettings(
+        n_steps=chosen.n_steps,
+        batch_size=chosen.batch_size,
+        learning_rate=chosen.learning_rate,
+        momentum=detector.momentum,
+        max_grad_norm=detector.max_grad_norm,
+        dropout=detector.dropout,
+        distance_weight=detector.distance_weight,
+        novelty_weight=detector.novelty_weight,
+        inner_product=detector.inner_product,
+    )
+    n_scoring = min(chosen.score_rounds, detector.n_rounds)
+    n_all_steps = chosen.n_members * detector.n_rounds * chosen.n_steps
+    engine = engine_for("RDPDetector", detector.engine, wanted)
+    return BoostingSettings(
+        training=training,
+        n_components=detector.n_components,
+        n_rounds=detector.n_rounds,
+        filter_fraction=detector.filter_fraction,
+        shrinkage=detector.shrinkage,
+        start_scale=detector.start_scale,
+        even_residuals=chosen.even_residuals,
+        score_rounds=n_scoring,
+        n_rounds_kept=n_scoring if find(KeepRounds, detector.callbacks) is None else detector.n_rounds,
+        engine=choose_engine(engine, n_all_steps, filling, detector.n_components, training),
+        torch=wanted,
+        callbacks=tuple(detector.callbacks or ()),
+        folder=folder,
+    )
+
+
+def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], members: Sequence[Member]) -> None:
+    """Give a detector its trained members."""
+    detector.chosen_, detector.panels_ = plan.chosen, panels
+    detector.history_ = [record for member in members for record in member.history]
+    detector.n_scoring_rounds_ = plan.settings.score_rounds
+    is_geometric = detector.combination == "geometric"
+    detector.combination_ = geometric_mean([m.spread for m in members]) if is_geometric else mean_of(len(members))
+
+
+def scoring_panels(detector: RDPDetector) -> list[Panel]:
+    """The members of a fitted detector with the rounds that score."""
+    return [panel.last_rounds(detector.n_scoring_rounds_) for panel in detector.panels_]
+
+
+def anomaly_scores(detector: RDPDetector, matrix: Matrix) -> Doubles:
+    """The scores of rows by a detector that has its members: the higher, the more anomalous."""
+    return score_rows(matrix, scoring_panels(detector), detector.combination_, detector.n_jobs)
+
+
+def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
+    """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
+    if detector.false_alarm_rate is not None:
+        return false_alarm_threshold(scores, detector.false_alarm_rate)
+    if detector.contamination == "auto":
+        return automatic_threshold(scores, on_logs=detector.combination_.geometric)
+    return share_threshold(scores, detector.contamination)
+
+
+def check_parameters(detector: RDPDetector) -> None:
+    """Raise an error that names the parameter, the rule, the value and the remedy if something cannot be."""
+    detector._validate_params()
+    check_callbacks(detector.callbacks, "RDPDetector")
+    wanted = torch_options(detector)
+    if detector.distance_weight == 0 and detector.novelty_weight == 0 and not wanted.auxiliary_losses:
+        raise ValueError(
+            "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
+            "both: there would be nothing to learn."
+        )
+    if detector.false_alarm_rate is not None and detector.contamination != "auto":
+        raise ValueError(
+            "'contamination' and 'false_alarm_rate' of RDPDetector set the same threshold. Got "
+            f"{detector.contamination!r} and {detector.false_alarm_rate!r}: leave one of them at its default."
+        )
+    for view in given_turns(detector, "views"):
+        if not isinstance(view, str) or not set(names_in(view)) <= set(VIEW_NAMES):
+            raise ValueError(
+                f"The 'views' parameter of RDPDetector must name views among {', '.join(VIEW_NAMES)}, or several "
+                f"of them joined by '+'. Got {view!r}: correct the name."
+            )
+    for mapping in given_turns(detector, "mapping"):
+        check_mapping(mapping, "RDPDetector")
+        n_targets = with_options(mapping).n_targets
+        if n_targets not in (None, detector.n_components) and detector.novelty_weight > 0:
+            raise ValueError(
+                "The 'n_targets' of RandomMapping must equal 'n_components' of RDPDetector when the novelty loss is "
+                f"on. Got {n_targets} and {detector.n_components}: make them equal, or pass novelty_weight=0."
+            )
+
+
+def given_turns(detector: RDPDetector, name: str) -> list[Any]:
+    """What the user wants members to take turns in; nothing if that is left open."""
+    given = getattr(detector, name)
+    if is_open(given):
+        return []
+    if not turns(given):
+        raise ValueError(f"The {name!r} parameter of RDPDetector must not be empty. Got {given!r}: name one at least.")
+    return turns(given)
