@@ -116,9 +116,7 @@ def _read(description: Any) -> tuple[StoredClusterer, RDPClusterer]:
         raise ModelFileError(f"{OWNER} has an unknown parameter, 'transformer'.")
     clusterer = with_parameters(RDPClusterer, stored.parameters, RDPClusterer._validate_params, OWNER)
     if stored.transformer_parameters is not None:
-        clusterer.transformer = with_parameters(
-            RDPTransformer, stored.transformer_parameters, check_parameters, OWNER
-        )
+        clusterer.transformer = with_parameters(RDPTransformer, stored.transformer_parameters, check_parameters, OWNER)
     sensible = {
         "n_columns": stored.n_columns > 0 and stored.transformer.get("n_columns") == stored.n_columns,
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,

@@ -154,12 +154,12 @@ def set_pull(difference, column_weights, weight, n_columns, bias_gradient):
 
 
 @jit
-def decode_dense(batch_rows, phi, decoder, decoder_bias, weight, n_columns, pull, gradient, gradients):
+def decode_dense(batch_rows, phi, decoding, pull, gradient):
     """The reconstruction loss of a batch; overwrites its gradients by φ and by the decoder's parameters.
 
-    pull : room for (batch_size, n_columns); gradients : of the decoder's weights and bias
+    decoding : see `train_dense`; pull : room for (batch_size, n_columns)
     """
-    decoder_gradient, decoder_bias_gradient = gradients
+    decoder, decoder_bias, _, _, decoder_gradient, decoder_bias_gradient, weight, n_columns = decoding
     np.dot(phi, decoder.T, pull)
     add_bias(pull, decoder_bias)
     pull -= batch_rows
@@ -230,7 +230,7 @@ def pair_losses(
 
     target_scale : 1 / L1 norm of each target, or ones
     """
-    distance_weight, novelty_weight, _ = loss_weights
+    distance_weight, novelty_weight = loss_weights
     phi_scale, products, errors = scratch
     distance, novelty = np.float32(0.0), np.float32(0.0)
     if novelty_weight > 0:
@@ -269,43 +269,51 @@ def descend(weights, momenta, gradient, factor, learning_rate, momentum):
 
 
 @jit
+def descend_decoder(decoding, factor, rates):
+    """One step of gradient descent with momentum on all of the decoder's parameters."""
+    decoder, decoder_bias, momenta, bias_momenta, gradient, bias_gradient, _, _ = decoding
+    learning_rate, momentum, _ = rates
+    for c in range(decoder.shape[0]):
+        descend(decoder[c], momenta[c], gradient[c], factor, learning_rate, momentum)
+    descend(decoder_bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
+
+
+@jit
 def train_dense(
-    rows, targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, n_columns_of_mean,
-    through_norm, drop_limit, rates,
+    rows, targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit,
+    rates, decoding,
 ):  # fmt: skip
     """Run `len(keys)` steps on dense rows, in place; returns the mean distance, novelty and reconstruction losses.
 
     rows : (n_rows, n_columns); targets : (n_rows, n_targets); target_scale : 1 / L1 norm of each, or ones
     kept : the rows that may be drawn; keys : (n_steps, 4), for rows, partner, dropout, columns
-    parameters, momenta : W (n_columns, n_components), b (n_components,), the decoder's weights as W, c (n_columns,);
-        without reconstruction these last two have no rows
-    loss_weights : distance, novelty, reconstruction; n_columns_of_mean : that the reconstruction error is a mean over
-    rates : learning rate, momentum, largest gradient norm
+    parameters, momenta : pairs of W (n_columns, n_components) and b (n_components,)
+    loss_weights : distance, novelty; rates : learning rate, momentum, largest gradient norm
+    decoding : None without reconstruction, and then compiled without it; else the decoder's weights, which lie as W
+        does, and bias, the momenta of both, room for the gradients of both, the weight of the loss, and how many
+        columns it is a mean over
     """
-    weights, bias, decoder, decoder_bias = parameters
-    weight_momenta, bias_momenta, decoder_momenta, decoder_bias_momenta = momenta
+    weights, bias = parameters
+    weight_momenta, bias_momenta = momenta
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
     batch_rows = np.empty((batch_size, n_columns), np.float32)
     drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
     phi, slopes, gradient = phi_room(batch_size, n_units)
-    pull = np.empty((batch_size, decoder.shape[0]), np.float32)
     scratch = pair_scratch(batch_size)
-    weight_gradient, bias_gradient = np.empty_like(weights), np.empty_like(bias)
-    decoder_gradients = np.empty_like(decoder), np.empty_like(decoder_bias)
-    totals = np.zeros(3)
+    weight_gradient = np.empty_like(weights)
+    bias_gradient = np.empty_like(bias)
+    pull = np.empty_like(batch_rows)
+    distance_total, novelty_total, reconstruction_total = 0.0, 0.0, 0.0
     for step in range(keys.shape[0]):
         draw_with_targets(keys[step, 0], kept, targets, target_scale, drawn)
         gather(rows, batch, batch_rows)
         np.dot(batch_rows, weights, phi)
         activate(phi, slopes, bias, keys[step, 2], drop_limit)
-        if decoder.shape[0] > 0:
-            totals[2] += decode_dense(
-                batch_rows, phi, decoder, decoder_bias, loss_weights[2], n_columns_of_mean, pull, gradient,
-                decoder_gradients,
-            )  # fmt: skip
-        else:
+        if decoding is None:
             gradient[:] = np.float32(0.0)
+        else:
+            reconstruction_total += decode_dense(batch_rows, phi, decoding, pull, gradient)
         shift = draw_shift(keys[step, 1], batch_size)
         distance, novelty = pair_losses(
             gradient, phi, slopes, batch_targets, batch_scale, shift, loss_weights, through_norm, scratch,
@@ -313,14 +321,15 @@ def train_dense(
         )  # fmt: skip
         np.dot(batch_rows.T, gradient, weight_gradient)
         squared = squared_norm(weight_gradient) + dot(bias_gradient, bias_gradient)
-        squared += squared_norm(decoder_gradients[0]) + dot(decoder_gradients[1], decoder_gradients[1])
+        if decoding is not None:
+            squared += squared_norm(decoding[4]) + dot(decoding[5], decoding[5])
         factor = clip_factor(squared, max_norm)
         for c in range(n_columns):
             descend(weights[c], weight_momenta[c], weight_gradient[c], factor, learning_rate, momentum)
-        for c in range(decoder.shape[0]):
-            descend(decoder[c], decoder_momenta[c], decoder_gradients[0][c], factor, learning_rate, momentum)
         descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
-        descend(decoder_bias, decoder_bias_momenta, decoder_gradients[1], factor, learning_rate, momentum)
-        totals[0] += distance
-        totals[1] += novelty
-    return totals / keys.shape[0]
+        if decoding is not None:
+            descend_decoder(decoding, factor, rates)
+        distance_total += distance
+        novelty_total += novelty
+    n_steps = keys.shape[0]
+    return distance_total / n_steps, novelty_total / n_steps, reconstruction_total / n_steps

@@ -230,23 +230,60 @@ def decode_filled(
 
 
 @jit
+def decode_sparse(key, step, turned, n_used, slot_of, phi, gradient, rates, decay, decoding):
+    """The reconstruction loss of a batch, with its gradients; returns it, and how many columns were touched.
+
+    decoding : see `train_sparse`; overwrites the gradient by φ, and the room for those of the touched columns
+    """
+    decoder, decoder_bias, momenta, bias_momenta, decoder_gradient, bias_gradient, weight, n_columns = decoding[:8]
+    last_used, limits, stands_for = decoding[8:]
+    columns = turned[0]
+    sampled = sample_columns(key, limits)
+    n_slots = add_slots(sampled, n_used, slot_of, columns)
+    touched = columns[:n_slots]
+    catch_up_used(touched, decoder_bias.reshape(-1, 1), bias_momenta.reshape(-1, 1), last_used, step, rates, decay)
+    catch_up_used(touched, decoder, momenta, last_used, step, rates, decay)
+    last_used[touched] = step
+    decoder_gradient[:n_used] = np.float32(0.0)
+    bias_gradient[:n_used] = np.float32(0.0)
+    loss = decode_zeros(
+        turned, n_used, slot_of, sampled, stands_for, phi, decoder, decoder_bias, weight, n_columns, gradient,
+        decoder_gradient, bias_gradient,
+    )  # fmt: skip
+    loss += decode_filled(
+        turned, n_used, phi, decoder, decoder_bias, weight, n_columns, gradient, decoder_gradient, bias_gradient
+    )
+    return loss, n_slots
+
+
+@jit
+def descend_touched(touched, decoding, factor, rates):
+    """One step of gradient descent with momentum on the decoder's parameters of the touched columns."""
+    decoder, decoder_bias, momenta, bias_momenta, gradient, bias_gradient = decoding[:6]
+    descend_columns(touched, decoder, momenta, gradient, factor, rates)
+    # rows of one number, as W's are
+    descend_columns(
+        touched, decoder_bias.reshape(-1, 1), bias_momenta.reshape(-1, 1), bias_gradient.reshape(-1, 1), factor, rates
+    )
+
+
+@jit
 def train_sparse(
-    data, indices, indptr, longest_row, last_used, weight_gradient, decoder_last_used, decoder_gradient,
-    limits, stands_for, first_step, decay,
-    targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, n_columns_of_mean,
-    through_norm, drop_limit, rates,
+    data, indices, indptr, longest_row, last_used, weight_gradient, first_step, decay,
+    targets, target_scale, kept, keys, batch_size, parameters, momenta, loss_weights, through_norm, drop_limit, rates,
+    decoding,
 ):  # fmt: skip
     """Run `len(keys)` steps on CSR rows, in place; returns the mean distance, novelty and reconstruction losses.
 
     data, indices, indptr : the rows in CSR form; longest_row : how many values it holds
-    last_used, decoder_last_used : (n_columns,), the last step that moved each row of W, or of the decoder, -1 before
-    weight_gradient, decoder_gradient : room for as many rows as a step can touch; new room would cost more than its use
-    limits, stands_for : (n_columns,), the word below which a column is sampled, and 1 / its chance of that; empty
-        without reconstruction
+    last_used : (n_columns,), the last step that moved each row of W, -1 before the first
+    weight_gradient : room for as many rows of W as a batch can touch; new room would cost more than its use
     decay : see `catch_up`; the other arguments are those of `train_dense`
+    decoding : has three more entries: the last step that moved each row of the decoder, the word below which a column
+        is sampled, and 1 / its chance of that
     """
-    weights, bias, decoder, decoder_bias = parameters
-    weight_momenta, bias_momenta, decoder_momenta, decoder_bias_momenta = momenta
+    weights, bias = parameters
+    weight_momenta, bias_momenta = momenta
     learning_rate, momentum, max_norm = rates
     n_columns, n_units = weights.shape
     drawn = batch, batch_targets, batch_scale = batch_room(batch_size, targets.shape[1])
@@ -256,9 +293,7 @@ def train_sparse(
     turned = column_room(n_columns, batch_size, longest_row)
     columns = turned[0]
     bias_gradient = np.empty_like(bias)
-    decoder_bias_gradient = np.empty_like(decoder_bias)
-    c, c_momenta = decoder_bias.reshape(-1, 1), decoder_bias_momenta.reshape(-1, 1)  # rows of one number, as W's are
-    totals = np.zeros(3)
+    distance_total, novelty_total, reconstruction_total = 0.0, 0.0, 0.0
     for offset in range(keys.shape[0]):
         step = first_step + offset
         draw_with_targets(keys[offset, 0], kept, targets, target_scale, drawn)
@@ -267,25 +302,14 @@ def train_sparse(
         last_used[columns[:n_used]] = step
         project_columns(turned, n_used, weights, phi)
         activate(phi, slopes, bias, keys[offset, 2], drop_limit)
-        n_slots = 0
-        if decoder.shape[0] > 0:
-            sampled = sample_columns(keys[offset, 3], limits)
-            n_slots = add_slots(sampled, n_used, slot_of, columns)
-            catch_up_used(columns[:n_slots], c, c_momenta, decoder_last_used, step, rates, decay)
-            catch_up_used(columns[:n_slots], decoder, decoder_momenta, decoder_last_used, step, rates, decay)
-            decoder_last_used[columns[:n_slots]] = step
-            decoder_gradient[:n_used] = np.float32(0.0)
-            decoder_bias_gradient[:n_used] = np.float32(0.0)
-            totals[2] += decode_zeros(
-                turned, n_used, slot_of, sampled, stands_for, phi, decoder, decoder_bias, loss_weights[2],
-                n_columns_of_mean, gradient, decoder_gradient, decoder_bias_gradient,
-            )  # fmt: skip
-            totals[2] += decode_filled(
-                turned, n_used, phi, decoder, decoder_bias, loss_weights[2], n_columns_of_mean, gradient,
-                decoder_gradient, decoder_bias_gradient,
-            )  # fmt: skip
-        else:
+        n_slots = n_used
+        if decoding is None:
             gradient[:] = np.float32(0.0)
+        else:
+            reconstruction, n_slots = decode_sparse(
+                keys[offset, 3], step, turned, n_used, slot_of, phi, gradient, rates, decay, decoding
+            )
+            reconstruction_total += reconstruction
         shift = draw_shift(keys[offset, 1], batch_size)
         distance, novelty = pair_losses(
             gradient, phi, slopes, batch_targets, batch_scale, shift, loss_weights, through_norm, scratch,
@@ -293,14 +317,16 @@ def train_sparse(
         )  # fmt: skip
         set_weight_gradient(turned, n_used, gradient, weight_gradient)
         squared = squared_norm(weight_gradient[:n_used]) + dot(bias_gradient, bias_gradient)
-        squared += squared_norm(decoder_gradient[:n_slots])
-        squared += dot(decoder_bias_gradient[:n_slots], decoder_bias_gradient[:n_slots])
+        if decoding is not None:
+            squared += squared_norm(decoding[4][:n_slots])
+            squared += dot(decoding[5][:n_slots], decoding[5][:n_slots])
         factor = clip_factor(squared, max_norm)
         descend_columns(columns[:n_used], weights, weight_momenta, weight_gradient, factor, rates)
-        descend_columns(columns[:n_slots], decoder, decoder_momenta, decoder_gradient, factor, rates)
-        descend_columns(columns[:n_slots], c, c_momenta, decoder_bias_gradient.reshape(-1, 1), factor, rates)
+        if decoding is not None:
+            descend_touched(columns[:n_slots], decoding, factor, rates)
+        slot_of[columns[:n_slots]] = -1
         descend(bias, bias_momenta, bias_gradient, factor, learning_rate, momentum)
-        slot_of[columns[: max(n_used, n_slots)]] = -1
-        totals[0] += distance
-        totals[1] += novelty
-    return totals / keys.shape[0]
+        distance_total += distance
+        novelty_total += novelty
+    n_steps = keys.shape[0]
+    return distance_total / n_steps, novelty_total / n_steps, reconstruction_total / n_steps
