@@ -4,11 +4,12 @@ Names are imported when first used, so that ``import rdplearn`` and ``rdplearn -
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rdplearn import _to_dask
 from rdplearn._version import __version__ as __version__
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the names of _HOME once more, for those who read types
     from rdplearn._onnx.export import export_onnx as export_onnx
     from rdplearn._storage.models import load as load
     from rdplearn._storage.models import save as save
@@ -44,24 +45,7 @@ _HOME = {
     "save": "rdplearn._storage.models",
     "write_report": "rdplearn.report",
 }
-__all__ = [
-    "Checkpoint",
-    "CheckpointError",
-    "ModelFileError",
-    "RDPClusterer",
-    "RDPDetector",
-    "RDPTransformer",
-    "RDPWarning",
-    "StopOnPlateau",
-    "TableEncoder",
-    "TableError",
-    "TableModel",
-    "detect",
-    "export_onnx",
-    "load",
-    "save",
-    "write_report",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:
@@ -72,3 +56,12 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def _open_dispatch() -> Any:
+    from rdplearn._distributed import dispatch
+
+    return dispatch
+
+
+_to_dask.hand_down(_open_dispatch)
