@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+__all__ = ["Callback", "Checkpoint", "Records", "StopOnPlateau"]
+
 Records = list[dict[str, float]]
 Callback = Callable[[Records], bool | None]
 

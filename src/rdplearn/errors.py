@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+__all__ = ["CheckpointError", "ClusterError", "ModelFileError", "RDPWarning", "TableError"]
+
 
 class TableError(ValueError):
     """The table cannot be used as it is; the message says which column and row, and what to do."""
