@@ -4,11 +4,12 @@ Names are imported when first used, so that ``import rdplearn`` and ``rdplearn -
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rdplearn import _to_dask
 from rdplearn._version import __version__ as __version__
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the names of _HOME once more, for those who read types
     from rdplearn._model.mapping import RandomMapping as RandomMapping
     from rdplearn._onnx.export import export_onnx as export_onnx
     from rdplearn._storage.models import load as load
@@ -31,49 +32,28 @@ if TYPE_CHECKING:
     from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 _HOME = {
-    "TorchOptions": "rdplearn._training.torch_options",
-    "RecordEvery": "rdplearn.callbacks",
-    "RandomMapping": "rdplearn._model.mapping",
-    "KeepRounds": "rdplearn.callbacks",
     "Checkpoint": "rdplearn.callbacks",
     "CheckpointError": "rdplearn.errors",
+    "KeepRounds": "rdplearn.callbacks",
     "ModelFileError": "rdplearn.errors",
     "RDPClusterer": "rdplearn.clusterer",
     "RDPDetector": "rdplearn.detector",
     "RDPTransformer": "rdplearn.transformer",
     "RDPWarning": "rdplearn.errors",
+    "RandomMapping": "rdplearn._model.mapping",
+    "RecordEvery": "rdplearn.callbacks",
     "StopOnPlateau": "rdplearn.callbacks",
     "TableEncoder": "rdplearn.table",
     "TableError": "rdplearn.errors",
     "TableModel": "rdplearn.table_model",
+    "TorchOptions": "rdplearn._training.torch_options",
     "detect": "rdplearn.table_model",
     "export_onnx": "rdplearn._onnx.export",
     "load": "rdplearn._storage.models",
     "save": "rdplearn._storage.models",
     "write_report": "rdplearn.report",
 }
-__all__ = [
-    "Checkpoint",
-    "CheckpointError",
-    "KeepRounds",
-    "ModelFileError",
-    "RDPClusterer",
-    "RDPDetector",
-    "RDPTransformer",
-    "RDPWarning",
-    "RandomMapping",
-    "RecordEvery",
-    "StopOnPlateau",
-    "TableEncoder",
-    "TableError",
-    "TableModel",
-    "TorchOptions",
-    "detect",
-    "export_onnx",
-    "load",
-    "save",
-    "write_report",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> object:
@@ -84,3 +64,12 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def _open_dispatch() -> Any:
+    from rdplearn._distributed import dispatch
+
+    return dispatch
+
+
+_to_dask.hand_down(_open_dispatch)

@@ -1,6 +1,7 @@
 """Tables in partitions, on many machines: where estimators hand over to Dask.
 
-Nothing of Dask is imported here, nor by anything else before such a table comes.
+Nothing of Dask is imported here, nor by anything else before such a table comes. `rdplearn/__init__.py`, which stands
+above all rooms, hands down the way to the one that knows Dask.
 """
 
 from __future__ import annotations
@@ -8,8 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import wraps
-from glob import has_magic
-from importlib import import_module
 from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -17,6 +16,14 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 NOT_INSTALLED = (
     "A table in partitions needs Dask, and {missing} is not installed. Run: pip install 'rdplearn[distributed]'."
 )
+
+_open_dispatch: Callable[[], Any]
+
+
+def hand_down(opener: Callable[[], Any]) -> None:
+    """Take from above the function that imports `rdplearn._distributed.dispatch`."""
+    global _open_dispatch
+    _open_dispatch = opener
 
 
 def for_partitions(method: Method) -> Method:
@@ -43,6 +50,8 @@ def is_partitioned(X: object) -> bool:
     (False, True, False)
     """
     if isinstance(X, str | os.PathLike):
+        from glob import has_magic
+
         path = os.fspath(X)
         return os.path.isdir(path) or (isinstance(path, str) and has_magic(path) and not os.path.exists(path))
     home = type(X).__module__
@@ -52,7 +61,7 @@ def is_partitioned(X: object) -> bool:
 def distributed() -> Any:
     """The package that knows Dask; an error that says what to install if it is not there."""
     try:
-        return import_module("rdplearn._distributed.dispatch")
+        return _open_dispatch()
     except ModuleNotFoundError as fault:
         if fault.name is None or fault.name.split(".")[0] not in ("dask", "distributed"):
             raise

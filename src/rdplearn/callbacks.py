@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeVar
 
+__all__ = ["Callback", "Checkpoint", "KeepRounds", "RecordEvery", "Records", "StopOnPlateau"]
+
 Records = list[dict[str, float]]
 Callback = Callable[[Records], bool | None]
 

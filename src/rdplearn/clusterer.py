@@ -109,13 +109,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     @for_partitions
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn features and groups.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
-        y : ignored
-        """
+        """Learn features and groups from all that `RDPTransformer` is fitted on; `y` is ignored."""
         self._validate_params()
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         self._check_distinct_rows(matrix)

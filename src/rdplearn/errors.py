@@ -11,6 +11,8 @@ import sys
 import warnings
 from collections.abc import Iterable
 
+__all__ = ["CheckpointError", "ClusterError", "ModelFileError", "RDPWarning", "TableError"]
+
 NOT_THE_CALLER = ("rdplearn", "sklearn", "joblib")
 
 

@@ -20,6 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_consistent_length, column_or_1d
 
+__all__ = ["classification_score", "clustering_scores", "macro_f_score", "majority_class"]
+
 Labels = npt.NDArray[Any]
 
 ROWS_TO_STOP_EARLY = 1000  # of fewer rows, a tenth is too little to see by whether a network still learns

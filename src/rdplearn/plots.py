@@ -14,11 +14,24 @@ import numpy.typing as npt
 
 from rdplearn._explain import reliability as trust
 from rdplearn.report import charts
-from rdplearn.report.charts import rarity as rarity
-from rdplearn.report.style import template as template
+from rdplearn.report.charts import figure_of, rarity
+from rdplearn.report.style import template
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+__all__ = [
+    "cluster_map",
+    "cluster_sizes",
+    "contributions",
+    "precision_recall_curve",
+    "rarity",
+    "roc_curve",
+    "row_map",
+    "score_distribution",
+    "template",
+    "training_curves",
+]
 
 
 def score_distribution(scores: npt.ArrayLike, threshold: float | None = None) -> go.Figure:
@@ -144,10 +157,3 @@ def cluster_sizes(sizes: Sequence[int]) -> go.Figure:
     [(30,), (12,)]
     """
     return figure_of(charts.cluster_sizes(sizes))
-
-
-def figure_of(chart: charts.Chart) -> go.Figure:
-    """A chart of `rdplearn.report.charts` as a figure in light colours."""
-    import plotly.graph_objects as go
-
-    return go.Figure({"data": chart["data"], "layout": chart["layout"] | {"template": template("light")}})

@@ -128,31 +128,31 @@ class TableModel:
 
         Examples
         --------
-        >>> import pyarrow as pa
-        >>> from rdplearn import RDPDetector, TableModel
-        >>> table = pa.table({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome", "Rome", "Oslo"] * 50})
-        >>> model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)).fit(table)
-        >>> model.explain(pa.table({"age": [9000], "city": ["Rome"]})).sentences(0)[0]  # doctest: +ELLIPSIS
+        >>> import pandas as pd, rdplearn
+        >>> people = pd.DataFrame({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome"] * 100})
+        >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)
+        >>> model = rdplearn.TableModel(detector).fit(people)
+        >>> model.explain(pd.DataFrame({"age": [9000], "city": ["Rome"]})).sentences(0)[0]  # doctest: +ELLIPSIS
         'age 9,000 (typical 31 to 57) accounts for ... % of the score'
         """
         opened = open_table(table)
         wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
         if wanted is not None and len(wanted) and wanted[0] < 0:
             raise TableError(f"The 'rows' parameter of explain counts from 0. Got {wanted[0]} instead.")
-        parts, found, first_row = [], 0, 0
+        pieces, found, first_row = [], 0, 0
         for batch, matrix in self.encoder.encode_batches(opened):
             here = np.arange(batch.num_rows) if wanted is None else wanted[found:] - first_row
             here = here[here < batch.num_rows]
             if len(here):
-                parts.append(self._explain_rows(batch.take(here), matrix[here]))
+                pieces.append(self._explain_rows(batch.take(here), matrix[here]))
             found, first_row = found + len(here), first_row + batch.num_rows
             if wanted is not None and found == len(wanted):
                 break
         if wanted is not None and found < len(wanted):
             raise TableError(f"{opened.name} has {first_row:,} rows, and no row {wanted[found] + 1:,}.")
-        if not parts:
+        if not pieces:
             raise TableError(f"There are no rows in {opened.name} to explain.")
-        explanation = joined(parts)
+        explanation = joined(pieces)
         return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
 
     def assess(self, table: Any) -> Assessment:

@@ -153,7 +153,7 @@ def test_a_fault_of_detect_leaves_nothing_behind(run: Run, tmp_path: Path):
     table.write_text(late)
     # The first look at the labels is kept from seeing the last row.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rdplearn.cli.scoring.read_labels", lambda *_: None)
+        patch.setattr("rdplearn.cli.score_output.read_labels", lambda *_: None)
         told = run("detect", table, "--label", "fraud", "-o", output, *QUICK, exit_code=1).stderr
     assert "'maybe' in row 300" in told
     assert [file.name for file in tmp_path.iterdir()] == ["sales.csv"]

@@ -1,4 +1,4 @@
-"""The cluster: how we come by it, and what becomes of the tasks that we give it.
+"""The Dask cluster: how we come by it, and what becomes of the tasks that we give it.
 
 Tasks bear names that the dashboard can show: `rdp-fit-member-7`, `rdp-score-part-12`, each with a token behind it that
 tells one run from another.
@@ -106,8 +106,8 @@ def connected(where: str) -> Iterator[Client]:
         with (
             LocalCluster(
                 n_workers=int(n_workers), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
-            ) as cluster,
-            Client(cluster) as client,
+            ) as workers,
+            Client(workers) as client,
         ):
             yield client
         return

@@ -42,18 +42,18 @@ class Method:
         """What the dashboard calls it."""
         return TASKS.get(self.name, "rdp-score-part")
 
-    def __call__(self, part: Any, model: Any) -> Any:
+    def __call__(self, partition: Any, model: Any) -> Any:
         """Results for the rows of a partition, which may be none."""
-        if part.shape[0] == 0:
-            return self.empty(part)
+        if partition.shape[0] == 0:
+            return self.empty(partition)
         keep_freed_memory()
-        results = np.asarray(getattr(model, self.name)(in_order(part, model)), dtype=self.dtype)
-        return self._with_index(results, part.index) if hasattr(part, "columns") else results
+        results = np.asarray(getattr(model, self.name)(in_order(partition, model)), dtype=self.dtype)
+        return self._with_index(results, partition.index) if hasattr(partition, "columns") else results
 
-    def empty(self, part: Any) -> Any:
+    def empty(self, partition: Any) -> Any:
         """Results for no rows."""
         results = np.empty((0,) if self.columns is None else (0, len(self.columns)), dtype=self.dtype)
-        return self._with_index(results, part.index[:0]) if hasattr(part, "columns") else results
+        return self._with_index(results, partition.index[:0]) if hasattr(partition, "columns") else results
 
     def _with_index(self, results: npt.NDArray[Any], index: pd.Index) -> pd.Series | pd.DataFrame:
         import pandas as pd
@@ -77,11 +77,11 @@ def lazily(model: Any, name: str, collection: Collection) -> Collection:
     n_out = () if method.columns is None else (len(method.columns),)
     blocks = [
         da.from_delayed(
-            delayed(method, pure=False)(part, shared, dask_key_name=f"{method.task}-{place}-{token}"),
+            delayed(method, pure=False)(partition, shared, dask_key_name=f"{method.task}-{place}-{token}"),
             shape=(n_rows, *n_out),
             dtype=method.dtype,
         )
-        for place, (part, n_rows) in enumerate(zip(partitions_of(collection), collection.chunks[0], strict=True))
+        for place, (partition, n_rows) in enumerate(zip(partitions_of(collection), collection.chunks[0], strict=True))
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
@@ -92,21 +92,21 @@ def encoded_lazily(encoder: TableEncoder, collection: Collection) -> da.Array:
     shared = delayed(encoder, pure=False, traverse=False, name=f"rdp-encoder-{token}")
     if isinstance(collection, dd.DataFrame):
         meta = encoder.transform(collection._meta)
-        return collection.map_partitions(encode_part, shared, meta=meta, token="rdp-encode-part")
+        return collection.map_partitions(encode_partition, shared, meta=meta, token="rdp-encode-part")
     blocks = [
         da.from_delayed(
-            delayed(encode_part, pure=False)(part, shared, dask_key_name=f"rdp-encode-part-{place}-{token}"),
+            delayed(encode_partition, pure=False)(partition, shared, dask_key_name=f"rdp-encode-part-{place}-{token}"),
             (n_rows, len(encoder.feature_names_)),
             dtype=np.float32,
         )
-        for place, (part, n_rows) in enumerate(zip(partitions_of(collection), collection.chunks[0], strict=True))
+        for place, (partition, n_rows) in enumerate(zip(partitions_of(collection), collection.chunks[0], strict=True))
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
-def encode_part(part: Any, encoder: TableEncoder) -> Any:
+def encode_partition(partition: Any, encoder: TableEncoder) -> Any:
     """The matrix of one partition."""
-    return encoder.transform(part)
+    return encoder.transform(partition)
 
 
 def method_of(estimator: Any, name: str) -> Method:
@@ -136,7 +136,7 @@ def check_columns(estimator: Any, collection: Collection) -> None:
         raise TableError(f"Column {absent!r} of the fit is missing from X. Pass a table with the same columns.")
 
 
-def in_order(part: Any, model: Any) -> Any:
+def in_order(partition: Any, model: Any) -> Any:
     """A partition with its columns in the order of the fit, if that knew their names."""
     names = getattr(model, "feature_names_in_", None)
-    return part if names is None or not hasattr(part, "columns") else part[list(names)]
+    return partition if names is None or not hasattr(partition, "columns") else partition[list(names)]

@@ -53,17 +53,17 @@ def column_names_of(collection: Collection) -> list[Any] | None:
     return None if isinstance(collection, da.Array) else list(collection.columns)
 
 
-def read_part(part: Any, names: Sequence[Any] | None, n_columns: int, place: int) -> Matrix:
+def read_partition(partition: Any, names: Sequence[Any] | None, n_columns: int, place: int) -> Matrix:
     """One partition as a matrix, its columns in the order of the whole table; complaints say which it is."""
-    if part.shape[0] == 0:
+    if partition.shape[0] == 0:
         return np.empty((0, n_columns))
     try:
         if names is not None:
-            absent = [name for name in names if name not in part.columns]
+            absent = [name for name in names if name not in partition.columns]
             if absent:
                 raise TableError(f"Column {absent[0]!r} is missing. Give all partitions the same columns.")
-            part = part[list(names)]
-        values = frame_values(part) if is_frame(part) else text_checked(part)
+            partition = partition[list(names)]
+        values = frame_values(partition) if is_frame(partition) else text_checked(partition)
         matrix = check_array(values, accept_sparse=["csr", "csc"], dtype="numeric", ensure_all_finite=False)
         matrix = canonical_csr(matrix) if sp.issparse(matrix) else matrix
         check_finite(matrix, None if names is None else [str(name) for name in names])
@@ -87,9 +87,9 @@ class Look:
     is_sparse: bool
 
 
-def look_at_part(part: Any, names: Sequence[Any] | None, n_columns: int, place: int) -> Look:
+def look_at_partition(partition: Any, names: Sequence[Any] | None, n_columns: int, place: int) -> Look:
     """See that a partition can be used, and what is in it."""
-    matrix = read_part(part, names, n_columns, place)
+    matrix = read_partition(partition, names, n_columns, place)
     if matrix.shape[1] != n_columns:
         raise TableError(f"Partition {place} has {matrix.shape[1]} columns, and the table has {n_columns}.")
     if matrix.shape[0] == 0:
@@ -102,11 +102,11 @@ def look_at_part(part: Any, names: Sequence[Any] | None, n_columns: int, place: 
     )
 
 
-def take_from_part(
-    part: Any, names: Sequence[Any] | None, n_columns: int, place: int, wanted: Mapping[str, Ints]
+def take_from_partition(
+    partition: Any, names: Sequence[Any] | None, n_columns: int, place: int, wanted: Mapping[str, Ints]
 ) -> dict[str, Matrix]:
     """Rows of a partition, for each purpose those that are wanted."""
-    matrix = read_part(part, names, n_columns, place)
+    matrix = read_partition(partition, names, n_columns, place)
     return {purpose: matrix[rows] for purpose, rows in wanted.items()}
 
 
@@ -130,7 +130,7 @@ class PartitionedMatrix:
 
     def __init__(self, collection: Collection, tasks: Tasks) -> None:
         self.tasks = tasks
-        self.parts = partitions_of(collection)
+        self.partitions = partitions_of(collection)
         self.names, self.n_columns = column_names_of(collection), int(collection.shape[1])
         if self.n_columns == 0:
             raise TableError("The table has no columns. Pass at least one numeric column.")
@@ -178,7 +178,7 @@ class PartitionedMatrix:
         starts = self.ends - [look.n_rows for look in self.looks]
         bounds = {purpose: np.searchsorted(rows, [*starts, self.n_rows]) for purpose, rows in wanted.items()}
         pieces: dict[str, list[Delayed]] = {purpose: [] for purpose in wanted}
-        for place, part in enumerate(self.parts):
+        for place, partition in enumerate(self.partitions):
             here = {
                 purpose: rows[bounds[purpose][place] : bounds[purpose][place + 1]] - starts[place]
                 for purpose, rows in wanted.items()
@@ -186,14 +186,17 @@ class PartitionedMatrix:
             }
             if not here:
                 continue
-            taken = self._on_part("rdp-draw-rows", take_from_part, place, part, here)
+            taken = self._on_partition("rdp-draw-rows", take_from_partition, place, partition, here)
             for number, purpose in enumerate(here):
                 pieces[purpose].append(self.tasks.named(f"rdp-pick-rows-{place}-{number}", pick, taken, purpose))
         return pieces
 
     def _look(self) -> list[Look]:
-        looks = [self._on_part("rdp-look-part", look_at_part, place, part) for place, part in enumerate(self.parts)]
+        looks = [
+            self._on_partition("rdp-look-part", look_at_partition, place, partition)
+            for place, partition in enumerate(self.partitions)
+        ]
         return self.tasks.results(self.tasks.start(looks))
 
-    def _on_part(self, name: str, function: Any, place: int, part: Delayed, *more: Any) -> Delayed:
-        return self.tasks.named(f"{name}-{place}", function, part, self.names, self.n_columns, place, *more)
+    def _on_partition(self, name: str, function: Any, place: int, partition: Delayed, *more: Any) -> Delayed:
+        return self.tasks.named(f"{name}-{place}", function, partition, self.names, self.n_columns, place, *more)

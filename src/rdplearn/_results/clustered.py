@@ -7,36 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn._results.batches import RowsWithResults, numbered_results
 from rdplearn._results.formats import ROW, as_json_rows, numbered_rows
 from rdplearn._results.labels import ClassCodes
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 CLUSTER, DISTANCE = "cluster", "distance"
 
 
 @dataclass(frozen=True)
-class ClusteredRows:
-    """A batch of rows, the number of the first (from 1), and for each its cluster and the distance to its centre."""
+class ClusteredRows(RowsWithResults):
+    """Rows with their clusters, and the distance of each to its centre."""
 
-    rows: pa.RecordBatch
-    first_row: int
     clusters: npt.NDArray[np.int32]
     distances: npt.NDArray[np.float32]
     n_clusters: int
 
-    def result(self, carried: Sequence[str]) -> pa.RecordBatch:
-        """The rows as they are written: number, carried columns, cluster, distance to the centre."""
-        own = {CLUSTER: self.clusters, DISTANCE: self.distances}
-        return numbered_rows(self.rows, self.first_row, carried, own)
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Cluster, and distance to the centre."""
+        return {CLUSTER: self.clusters, DISTANCE: self.distances}
 
     def tally(self) -> list[int]:
         """How many rows are in each cluster."""
@@ -46,11 +41,9 @@ class ClusteredRows:
 
 def clustered_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ClusteredRows]:
     """Give each row of a table of any size its cluster; batches are the same on every pass."""
-    first_row = skip_rows + 1
-    for rows, distances in model.apply_batches(table, model.estimator.transform, skip_rows=skip_rows):
+    for rows, first_row, distances in numbered_results(model, table, model.estimator.transform, skip_rows):
         nearest = np.argmin(distances, axis=1).astype(np.int32)
         yield ClusteredRows(rows, first_row, nearest, distances.min(axis=1), distances.shape[1])
-        first_row += rows.num_rows
 
 
 class CentralRows:

@@ -5,42 +5,32 @@ Labels are looked at after the features are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn._results.formats import numbered_rows
+from rdplearn._results.batches import RowsWithResults, numbered_results
 from rdplearn._results.labels import ClassCodes
 from rdplearn.errors import TableError
 from rdplearn.table import RowSampler, Table
 from rdplearn.table.reading import CELLS_PER_BATCH, FEWEST_ROWS
 from rdplearn.table_model import TableModel
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 ROWS_TO_JUDGE = 10_000
 
 
 @dataclass(frozen=True)
-class EmbeddedRows:
-    """A batch of rows, the number of the first (from 1), and their features (n_rows, n_components)."""
+class EmbeddedRows(RowsWithResults):
+    """Rows with their features, (n_rows, n_components)."""
 
-    rows: pa.RecordBatch
-    first_row: int
     features: npt.NDArray[np.float32]
 
-    def result(self, carried: Sequence[str]) -> pa.RecordBatch:
-        """The rows as they are written: number, carried columns, features."""
-        names = feature_columns(self.features.shape[1])
-        return numbered_rows(self.rows, self.first_row, carried, dict(zip(names, self.features.T, strict=True)))
-
-    def tally(self) -> list[int]:
-        """Nothing is counted."""
-        return []
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """A column for each feature."""
+        return dict(zip(feature_columns(self.features.shape[1]), self.features.T, strict=True))
 
 
 def feature_columns(n_components: int) -> list[str]:
@@ -60,12 +50,9 @@ def embedded_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Ite
     Features may be many more than the columns that they come from, so batches are as large as the features allow.
     """
     most_rows = max(FEWEST_ROWS, CELLS_PER_BATCH // model.estimator.n_components_)
-    first_row = skip_rows + 1
-    for rows, features in model.apply_batches(
-        table.in_batches_of(most_rows), model.estimator.transform, skip_rows=skip_rows
-    ):
+    batches = table.in_batches_of(most_rows)
+    for rows, first_row, features in numbered_results(model, batches, model.estimator.transform, skip_rows):
         yield EmbeddedRows(rows, first_row, features)
-        first_row += rows.num_rows
 
 
 class FeatureJudge:

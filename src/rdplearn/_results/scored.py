@@ -5,14 +5,15 @@ Labels are looked at here and nowhere else, after the scores are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn._results.formats import ROW, as_json_rows, numbered_rows
+from rdplearn._results.batches import RowsWithResults, numbered_results
+from rdplearn._results.formats import ROW, as_json_rows
 from rdplearn._results.labels import read_labels
 from rdplearn.errors import TableError
 from rdplearn.table import Table
@@ -24,18 +25,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ScoredRows:
-    """A batch of rows, the number of the first (from 1), and for each its score and whether it is reported."""
+class ScoredRows(RowsWithResults):
+    """Rows with their scores, and whether each is reported."""
 
-    rows: pa.RecordBatch
-    first_row: int
     scores: npt.NDArray[np.float64]
     reported: npt.NDArray[np.bool_]
 
-    def result(self, carried: Sequence[str]) -> pa.RecordBatch:
-        """The rows as they are written: number, carried columns, score, whether reported."""
-        own = {SCORE: self.scores, REPORTED: self.reported}
-        return numbered_rows(self.rows, self.first_row, carried, own)
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Score, and whether reported."""
+        return {SCORE: self.scores, REPORTED: self.reported}
 
     def tally(self) -> list[int]:
         """How many rows are reported."""
@@ -44,10 +42,8 @@ class ScoredRows:
 
 def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ScoredRows]:
     """Score a table of any size with a detector; batches are the same on every pass."""
-    first_row = skip_rows + 1
-    for rows, normality in model.apply_batches(table, model.estimator.score_samples, skip_rows=skip_rows):
+    for rows, first_row, normality in numbered_results(model, table, model.estimator.score_samples, skip_rows):
         yield ScoredRows(rows, first_row, -normality, normality < model.estimator.offset_)
-        first_row += rows.num_rows
 
 
 class TopRows:

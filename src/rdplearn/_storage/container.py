@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -48,15 +49,29 @@ def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], ar
         save_file(stored, temporary, metadata={METADATA_KEY: text})
 
 
-def read_model_file(
-    path: str | os.PathLike[str], layout_of: Callable[[Mapping[str, Any], int], Layout]
-) -> tuple[Mapping[str, Any], Arrays]:
-    """The header and the arrays of a model file.
+class ModelFile:
+    """An open model file: its header, which has been checked, and arrays that are read when it is known what they are.
 
-    Parameters
+    Attributes
     ----------
-    layout_of : takes the header and the number of arrays in the file to the types and shapes that the arrays must have;
-        called before any of them is read
+    header : plain values, as `write_model_file` took them
+    n_arrays : how many arrays the file has
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.header = _read_header(file)
+        self.n_arrays = len(file.keys()) - 1  # the header's checksum is one more
+
+    def read(self, layout: Layout) -> Arrays:
+        """The arrays, of these types and shapes and no others, held against their checksums."""
+        _require_layout(self._file, layout)
+        return {name: _read_array(self._file, name, self.header["sha256"]) for name in layout}
+
+
+@contextmanager
+def opened_model_file(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
+    """Open a model file, and say of whatever turns out to be wrong with it which file it is.
 
     Raises
     ------
@@ -69,10 +84,7 @@ def read_model_file(
     try:
         _require_regular_file(path)
         with safe_open(os.fspath(path), framework="numpy") as file:
-            header = _read_header(file)
-            layout = layout_of(header, len(file.keys()) - 1)
-            _require_layout(file, layout)
-            return header, {array: _read_array(file, array, header["sha256"]) for array in layout}
+            yield ModelFile(file)
     except FileNotFoundError:
         raise ModelFileError(f"There is no file {name}.") from None
     except OSError as fault:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rdplearn._storage import clusterer as stored_clusterer
 from rdplearn._storage import detector as stored_detector
 from rdplearn._storage import transformer as stored_transformer
-from rdplearn._storage.container import Layout, read_model_file, write_model_file
+from rdplearn._storage.container import opened_model_file, write_model_file
 from rdplearn.errors import ModelFileError, TableError
 from rdplearn.table import TableEncoder
 from rdplearn.table_model import TableModel
@@ -43,14 +43,11 @@ def save(
 
     Examples
     --------
-    >>> import numpy as np, rdplearn
     >>> from tempfile import mkdtemp
-    >>> table = np.random.default_rng(0).normal(size=(200, 3))
-    >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0).fit(table)
-    >>> path = mkdtemp() + "/model.safetensors"
-    >>> rdplearn.save(detector, path)
-    >>> again = rdplearn.load(path)
-    >>> bool((again.score_samples(table) == detector.score_samples(table)).all())
+    >>> import numpy as np, rdplearn
+    >>> fitted = rdplearn.RDPTransformer(n_steps=20, random_state=0).fit(np.eye(5))
+    >>> rdplearn.save(fitted, path := mkdtemp() + "/model.safetensors")
+    >>> bool((rdplearn.load(path).transform(np.eye(5)) == fitted.transform(np.eye(5))).all())
     True
     """
     if isinstance(model, TableModel):
@@ -80,22 +77,13 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
     ModelFileError
         In one line, when the file is damaged, foreign, or from a later version.
     """
-    encoders: list[TableEncoder | None] = []
-
-    def layout_of(header: Mapping[str, Any], n_arrays: int) -> Layout:
-        kind = header.get("estimator")
-        if not isinstance(kind, str) or kind not in KEEPERS:
-            raise ModelFileError(f"It holds {kind!r:.60}, which this version of rdplearn does not know.")
-        layout = KEEPERS[kind].layout(header.get("model"), n_arrays)
-        encoders.append(_rebuild_encoder(header.get("encoder"), header["model"]["n_columns"]))
-        return layout
-
-    header, arrays = read_model_file(path, layout_of)
-    try:
-        model = KEEPERS[header["estimator"]].rebuild(header["model"], arrays)
-    except ModelFileError as fault:
-        raise ModelFileError(f"{os.fspath(path)!r} is no model that can be read. {fault}") from None
-    return model if encoders[0] is None else TableModel(model, encoders[0])
+    with opened_model_file(path) as file:
+        keeper = _keeper_of(file.header.get("estimator"))
+        description: Any = file.header.get("model")
+        layout = keeper.layout(description, file.n_arrays)
+        encoder = _rebuild_encoder(file.header.get("encoder"), description["n_columns"])
+        model = keeper.rebuild(description, file.read(layout))
+    return model if encoder is None else TableModel(model, encoder)
 
 
 def training_summary(model: Any) -> list[dict[str, float]]:
@@ -124,6 +112,12 @@ def training_summary(model: Any) -> list[dict[str, float]]:
         }
         summary.append({"round": number, "steps": int(records[0]["step"]), **means})
     return summary
+
+
+def _keeper_of(kind: Any) -> Any:
+    if not isinstance(kind, str) or kind not in KEEPERS:
+        raise ModelFileError(f"It holds {kind!r:.60}, which this version of rdplearn does not know.")
+    return KEEPERS[kind]
 
 
 def _encoder_state(encoder: TableEncoder, n_columns: int) -> dict[str, Any]:

@@ -8,13 +8,13 @@ import typer
 
 from rdplearn._version import __version__
 from rdplearn.cli.cluster import cluster
-from rdplearn.cli.commands import command
 from rdplearn.cli.demo import demo
 from rdplearn.cli.detect import detect
 from rdplearn.cli.embed import embed
 from rdplearn.cli.explain import explain
 from rdplearn.cli.export import export
 from rdplearn.cli.fit import fit
+from rdplearn.cli.framework import command
 from rdplearn.cli.inspect import inspect
 from rdplearn.cli.report import report
 from rdplearn.cli.score import score

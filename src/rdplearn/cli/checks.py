@@ -50,6 +50,13 @@ def check_resume(resume: bool, table: str, output: str | None, label: str | None
         raise typer.BadParameter("needs a file to read, a file to write (-o) and no --label.", param_hint="--resume")
 
 
+def check_one_machine(dask: str | None, *, label: str | None = None, report: str | None = None) -> None:
+    """See that nothing is asked of Dask that only one machine does."""
+    for option, value, done in (("--label", label, "compared"), ("--report", report, "written")):
+        if dask is not None and value is not None:
+            raise typer.BadParameter(f"is {done} on one machine only. Leave it out with --dask.", param_hint=option)
+
+
 def identity_of(path: str) -> list[Any] | None:
     """What tells a file from its later or other versions, without reading all of it; None for standard input."""
     if path == "-":
@@ -73,15 +80,14 @@ def load_table_model(path: str, estimators: Sequence[str], n_jobs: int) -> Table
             f"'{path}' holds an {kind}, and this command needs an {' or '.join(estimators)}. Use 'rdplearn "
             f"{COMMAND_FOR[kind]}'."
         )
-    for part in (model.estimator, getattr(model.estimator, "transformer_", None)):
-        if part is not None:
-            part.set_params(n_jobs=n_jobs)
+    for learner in (model.estimator, getattr(model.estimator, "transformer_", None)):
+        if learner is not None:
+            learner.set_params(n_jobs=n_jobs)
     return model
 
 
-def refuse_given(*groups: Any, but: Sequence[str] = (), why: str) -> None:
-    """See that options of these groups are left as they are, for they would have no effect."""
-    for group in groups:
-        for field in fields(group):
-            if field.name not in but and getattr(group, field.name) != field.default:
-                raise typer.BadParameter(why, param_hint=f"--{field.name.replace('_', '-')}")
+def refuse_given(group: Any, *, but: Sequence[str] = (), why: str) -> None:
+    """See that options of a group are left as they are, for they would have no effect."""
+    for field in fields(group):
+        if field.name not in but and getattr(group, field.name) != field.default:
+            raise typer.BadParameter(why, param_hint=f"--{field.name.replace('_', '-')}")

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import (
-    Carried,
-    Classes,
-    ColumnOptions,
-    Dask,
-    FeatureOptions,
-    KeptModel,
-    OutputPath,
-    ReadingOptions,
-    ReportPath,
-    Resume,
-    TableAfterModel,
-    TableOrModel,
-)
+from rdplearn.cli.framework import TalkOptions
+from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions, ReadingOptions, ReportPath
 
 if TYPE_CHECKING:
     from rdplearn.clusterer import RDPClusterer
+
+AGREEMENT = (
+    "({n_classes:,} classes in {n_labelled:,} rows): NMI {nmi:.3f}, adjusted Rand index {ari:.3f}; with clusters named "
+    "after their largest class, macro F-score {f_score:.3f}."
+)
 
 
 @dataclass(frozen=True)
@@ -43,19 +34,13 @@ class ClusterOptions(FeatureOptions):
 
 
 def cluster(
-    table_or_model: TableOrModel,
+    *,
+    files: FileOptions,
+    report_path: ReportPath = None,
+    wanted: ClassedRowOptions,
     talk: TalkOptions,
     reading: ReadingOptions,
-    columns: ColumnOptions,
     training: ClusterOptions,
-    table: TableAfterModel = None,
-    output: OutputPath = None,
-    kept_model: KeptModel = None,
-    report_path: ReportPath = None,
-    carried: Carried = None,
-    label: Classes = None,
-    resume: Resume = False,
-    dask: Dask = None,
 ) -> None:
     """Group the rows of a table that are alike.
 
@@ -72,71 +57,49 @@ def cluster(
     """
     from rdplearn._results.clustered import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
     from rdplearn._results.formats import check_carried
-    from rdplearn.cli.checks import check_paths
-    from rdplearn.cli.models import open_task
-    from rdplearn.cli.places import work_place
-    from rdplearn.cli.scoring import shown_columns
+    from rdplearn.cli.backends import chosen_backend
+    from rdplearn.cli.checks import check_one_machine, check_paths
+    from rdplearn.cli.printing import shown_columns
+    from rdplearn.cli.task import open_task
     from rdplearn.report import GatheredClusters, describe_clusters, write_page
 
-    if dask is not None and label is not None:
-        raise typer.BadParameter("is compared on one machine only. Leave it out with --dask.", param_hint="--label")
-    if dask is not None and report_path is not None:
-        raise typer.BadParameter("is written on one machine only. Leave it out with --dask.", param_hint="--report")
-    if resume and report_path is not None:
+    label = wanted.label
+    check_one_machine(wanted.dask, label=label, report=report_path)
+    if wanted.resume and report_path is not None:
         raise typer.BadParameter("needs all rows, and --resume passes over some. Leave one out.", param_hint="--report")
-    with work_place(dask, reading, talk) as place:
-        task = open_task(
-            table_or_model,
-            table,
-            place,
-            output=output,
-            kept_model=kept_model,
-            carried=carried or [],
-            label=label,
-            resume=resume,
-        )
-        check_paths(task.path, None, report_path)
-        check_carried(task.carried, (CLUSTER, DISTANCE))
-        model = task.model(training.clusterer(verbose=talk.shows_progress), columns, training)
-        results = place.results(task.table, output, task.carried)
-        central = CentralRows(shown_columns(task.table, task.carried, label))
+    with chosen_backend(wanted.dask, reading, talk) as backend:
+        task = open_task(files, wanted, backend)
+        check_paths(files.table, None, report_path)
+        check_carried(wanted.ids, (CLUSTER, DISTANCE))
+        model = task.model(training.clusterer(verbose=talk.shows_progress), training)
+        central = CentralRows(shown_columns(task.table, wanted.ids, label))
         agreement = ClusterAgreement(label, task.table.name) if label else None
         gathered = GatheredClusters(task.table, label=label) if report_path is not None else None
-        results.write(
-            clustered_rows,
-            model,
-            doing="grouped",
-            watchers=[watcher for watcher in (central, agreement, gathered) if watcher is not None],
-            made_of=task.made_of(),
-            resume=resume,
-        )
+        written = task.write(clustered_rows, model, "grouped", [central, agreement, gathered])
     if report_path is not None and gathered is not None:
-        write_page(describe_clusters(model, gathered, ids=task.carried), report_path)
-    if output == "-":
+        write_page(describe_clusters(model, gathered, ids=wanted.ids), report_path)
+    if files.output == "-":
         return
     # the rows that were grouped earlier are in the file alone
-    typical = {} if results.is_resumed else central.as_dicts()
+    typical = {} if written.is_resumed else central.as_dicts()
     facts = {
         "table": task.table.name.strip("'"),
-        "n_rows": results.n_rows,
+        "n_rows": written.n_rows,
         "clusters": [
             {"cluster": number, "rows": size, **({"typical": typical[number]} if number in typical else {})}
-            for number, size in enumerate(results.tally)
+            for number, size in enumerate(written.tally)
         ],
-        "model": task.model_path or kept_model,
+        "model": files.model or files.kept_model,
         "evaluation": agreement.figures() if agreement else None,
-        "output": output,
+        "output": files.output,
         "report": report_path,
     }
-    tell({name: fact for name, fact in facts.items() if fact is not None}, talk)
+    talk.tell(facts, print_clusters)
 
 
-def tell(facts: Mapping[str, Any], talk: TalkOptions) -> None:
-    from rdplearn.cli.printing import print_rows
+def print_clusters(facts: Mapping[str, Any]) -> None:
+    from rdplearn.cli.printing import print_ending, print_rows
 
-    if talk.as_json:
-        typer.echo(json.dumps(facts, default=str))
-        return
     names: Mapping[str, Any] = next((group["typical"] for group in facts["clusters"] if "typical" in group), {})
     print_rows(
         [
@@ -149,13 +112,4 @@ def tell(facts: Mapping[str, Any], talk: TalkOptions) -> None:
         ]
     )
     typer.echo(f"{facts['n_rows']:,} rows in {len(facts['clusters']):,} clusters.")
-    if "evaluation" in facts:
-        figures = facts["evaluation"]
-        typer.echo(
-            f"Against the labels ({figures['n_classes']:,} classes in {figures['n_labelled']:,} rows): NMI "
-            f"{figures['nmi']:.3f}, adjusted Rand index {figures['ari']:.3f}; with clusters named after their largest "
-            f"class, macro F-score {figures['f_score']:.3f}."
-        )
-    for what, title in {"model": "Model", "output": "Clusters", "report": "Report"}.items():
-        if what in facts:
-            typer.echo(f"{title}: {facts[what]}")
+    print_ending(facts, agreement=AGREEMENT, output="Clusters")

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import typer
-
-from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import (
-    Carried,
-    ColumnOptions,
     Dask,
     KeptModel,
-    Label,
     OutputPath,
     ReadingOptions,
     ReportPath,
+    ScoredRowOptions,
     TablePath,
-    TopCount,
     TrainingOptions,
 )
 
 
 def detect(
+    *,
     table: TablePath,
-    talk: TalkOptions,
-    reading: ReadingOptions,
-    columns: ColumnOptions,
-    training: TrainingOptions,
     output: OutputPath = None,
     model_path: KeptModel = None,
     report_path: ReportPath = None,
-    carried: Carried = None,
-    label: Label = None,
-    n_top: TopCount = 10,
+    wanted: ScoredRowOptions,
     dask: Dask = None,
+    talk: TalkOptions,
+    reading: ReadingOptions,
+    training: TrainingOptions,
 ) -> None:
     """Find the rows of a table that are unlike the rest.
 
@@ -46,28 +39,25 @@ def detect(
       zcat sales.csv.gz | rdplearn detect - --json
     """
     from rdplearn._storage.models import save
-    from rdplearn.cli.checks import check_paths, require_columns
-    from rdplearn.cli.places import work_place
-    from rdplearn.cli.scoring import Outlet
+    from rdplearn.cli.backends import chosen_backend
+    from rdplearn.cli.checks import check_one_machine, check_paths, require_columns
+    from rdplearn.cli.score_output import ScoreOutput
     from rdplearn.report import GatheredRows, describe_detection, write_page
     from rdplearn.table_model import TableModel
 
-    if dask is not None and report_path is not None:
-        raise typer.BadParameter("is written on one machine only. Leave it out with --dask.", param_hint="--report")
-    with work_place(dask, reading, talk) as place:
-        place.check(table, output, model_path)
+    check_one_machine(dask, report=report_path)
+    with chosen_backend(dask, reading, talk) as backend:
+        backend.check(table, output, model_path)
         check_paths(table, None, report_path)
-        opened = place.open(table)
-        require_columns(opened, carried=carried or [], label=label)
-        outlet = Outlet(place, opened, output=output, carried=carried or [], label=label, n_top=n_top)
-        unseen = [*(carried or []), *([label] if label else [])]
+        opened = backend.open(table)
+        require_columns(opened, carried=wanted.ids, label=wanted.label)
+        scores = ScoreOutput(backend, opened, output, wanted)
         detector = training.detector(verbose=talk.shows_progress)
-        model = place.fit(TableModel(detector, columns.encoder(unseen)), opened)
+        model = backend.fit(TableModel(detector, training.encoder(wanted.all())), opened)
         if model_path is not None:
             save(model, model_path)
-        gathered = GatheredRows(opened, label=label) if report_path is not None else None
-        outlet.score(model, watchers=[gathered] if gathered is not None else [])
+        gathered = GatheredRows(opened, label=wanted.label) if report_path is not None else None
+        scores.score(model, watchers=[gathered] if gathered is not None else [])
     if report_path is not None and gathered is not None:
-        write_page(describe_detection(model, gathered, ids=carried or []), report_path)
-    files = {"model": model_path, "report": report_path}
-    outlet.tell({name: path for name, path in files.items() if path is not None})
+        write_page(describe_detection(model, gathered, ids=wanted.ids), report_path)
+    scores.tell(model=model_path, report=report_path)

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import (
-    Carried,
-    Classes,
-    ColumnOptions,
-    Dask,
-    FeatureOptions,
-    KeptModel,
-    OutputPath,
-    ReadingOptions,
-    Resume,
-    TableAfterModel,
-    TableOrModel,
+from rdplearn.cli.framework import TalkOptions
+from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions, ReadingOptions
+
+AGREEMENT = (
+    "({n_classes:,} classes in {n_labelled:,} rows): a small network tells them apart with a macro F-score of "
+    "{f_score:.3f}."
 )
 
 
 def embed(
-    table_or_model: TableOrModel,
+    *,
+    files: FileOptions,
+    wanted: ClassedRowOptions,
     talk: TalkOptions,
     reading: ReadingOptions,
-    columns: ColumnOptions,
     training: FeatureOptions,
-    table: TableAfterModel = None,
-    output: OutputPath = None,
-    kept_model: KeptModel = None,
-    carried: Carried = None,
-    label: Classes = None,
-    resume: Resume = False,
-    dask: Dask = None,
 ) -> None:
     """Turn the rows of a table into features, for any other program to learn from.
 
@@ -52,62 +38,36 @@ def embed(
     """
     from rdplearn._results.embedded import FeatureJudge, embedded_rows, feature_columns
     from rdplearn._results.formats import check_carried
-    from rdplearn.cli.models import open_task
-    from rdplearn.cli.places import work_place
+    from rdplearn.cli.backends import chosen_backend
+    from rdplearn.cli.checks import check_one_machine
+    from rdplearn.cli.task import open_task
 
-    if output is None and kept_model is None and label is None:
+    if files.output is None and files.kept_model is None and wanted.label is None:
         raise typer.BadParameter("must say where features go, unless -m keeps the model.", param_hint="--output")
-    if dask is not None and label is not None:
-        raise typer.BadParameter("is compared on one machine only. Leave it out with --dask.", param_hint="--label")
-    with work_place(dask, reading, talk) as place:
-        task = open_task(
-            table_or_model,
-            table,
-            place,
-            output=output,
-            kept_model=kept_model,
-            carried=carried or [],
-            label=label,
-            resume=resume,
-        )
-        model = task.model(training.transformer(verbose=talk.shows_progress), columns, training)
-        n_components = model.estimator.n_components_
-        check_carried(task.carried, feature_columns(n_components))
-        results = place.results(task.table, output, task.carried)
-        judge = FeatureJudge(label, task.table.name) if label else None
-        if output is not None or judge is not None:
-            results.write(
-                embedded_rows,
-                model,
-                doing="embedded",
-                watchers=[judge] if judge else [],
-                made_of=task.made_of(),
-                resume=resume,
-            )
-    if output == "-":
+    check_one_machine(wanted.dask, label=wanted.label)
+    with chosen_backend(wanted.dask, reading, talk) as backend:
+        task = open_task(files, wanted, backend)
+        model = task.model(training.transformer(verbose=talk.shows_progress), training)
+        n_components, n_rows = model.estimator.n_components_, model.encoder.n_rows_
+        check_carried(wanted.ids, feature_columns(n_components))
+        judge = FeatureJudge(wanted.label, task.table.name) if wanted.label else None
+        if files.output is not None or judge is not None:
+            n_rows = task.write(embedded_rows, model, "embedded", [judge]).n_rows
+    if files.output == "-":
         return
     facts = {
         "table": task.table.name.strip("'"),
-        "n_rows": results.n_rows or model.encoder.n_rows_,
+        "n_rows": n_rows,
         "n_components": n_components,
-        "model": task.model_path or kept_model,
+        "model": files.model or files.kept_model,
         "evaluation": judge.figures() if judge else None,
-        "output": output,
+        "output": files.output,
     }
-    tell({name: fact for name, fact in facts.items() if fact is not None}, talk)
+    talk.tell(facts, print_features)
 
 
-def tell(facts: Mapping[str, Any], talk: TalkOptions) -> None:
-    if talk.as_json:
-        typer.echo(json.dumps(facts))
-        return
+def print_features(facts: Mapping[str, Any]) -> None:
+    from rdplearn.cli.printing import print_ending
+
     typer.echo(f"{facts['n_rows']:,} rows, {facts['n_components']:,} features each.")
-    if "evaluation" in facts:
-        figures = facts["evaluation"]
-        typer.echo(
-            f"Against the labels ({figures['n_classes']:,} classes in {figures['n_labelled']:,} rows): a small network "
-            f"tells them apart with a macro F-score of {figures['f_score']:.3f}."
-        )
-    for title in ("model", "output"):
-        if title in facts:
-            typer.echo(f"{'Features' if title == 'output' else 'Model'}: {facts[title]}")
+    print_ending(facts, agreement=AGREEMENT, output="Features")

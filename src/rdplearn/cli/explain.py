@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import ModelPath, ReadingOptions, TablePath
+from rdplearn.cli.framework import TalkOptions
+from rdplearn.cli.options import Jobs, ModelPath, ReadingOptions, TablePath
 
 if TYPE_CHECKING:
     from rdplearn.table import Table
@@ -16,10 +15,9 @@ if TYPE_CHECKING:
 
 
 def explain(
+    *,
     model_path: ModelPath,
     table: TablePath,
-    talk: TalkOptions,
-    reading: ReadingOptions,
     rows: Annotated[
         list[str] | None,
         typer.Option("--row", metavar="ID", help="Explain this row: its number, or its value in the --id column."),
@@ -31,7 +29,9 @@ def explain(
         int, typer.Option("--top", min=1, max=10_000, help="Without --row: how many of the most anomalous rows.")
     ] = 5,
     n_columns: Annotated[int, typer.Option("--columns", min=1, help="How many columns of each row to name.")] = 3,
-    n_jobs: Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")] = -1,
+    n_jobs: Jobs = -1,
+    talk: TalkOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Tell which columns made rows as anomalous as they are.
 
@@ -49,11 +49,9 @@ def explain(
     opened = reading.open(table)
     require_columns(opened, carried=[id_column] if id_column is not None else [])
     places = wanted_rows(opened, rows, id_column) if rows else most_anomalous_rows(model, opened, n_top)
-    facts = explained(model, opened, places, id_column)
-    if talk.as_json:
-        typer.echo(json.dumps({"table": opened.name.strip("'"), "model": model_path, "rows": facts}, default=str))
-    else:
-        print_explanations(facts, n_columns)
+    found = explained(model, opened, places, id_column)
+    facts = {"table": opened.name.strip("'"), "model": model_path, "rows": found}
+    talk.tell(facts, lambda _: print_explanations(found, n_columns))
 
 
 def wanted_rows(table: Table, rows: list[str], id_column: str | None) -> list[int]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import ModelPath
 
 
 def export(
+    *,
     model_path: ModelPath,
-    talk: TalkOptions,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The ONNX file to write.")],
+    talk: TalkOptions,
 ) -> None:
     """Write a model as an ONNX file, which runs without Python.
 
@@ -34,7 +34,5 @@ def export(
     export_onnx(model, output)
     estimator = model.estimator if isinstance(model, TableModel) else model
     facts = {"model": model_path, "onnx": output, "opset": OPSET, "n_features": int(estimator.n_features_in_)}
-    if talk.as_json:
-        typer.echo(json.dumps(facts))
-    else:
-        typer.echo(f"ONNX (opset {OPSET}), {facts['n_features']:,} numbers per row: {output}")
+    words = f"ONNX (opset {OPSET}), {facts['n_features']:,} numbers per row: {output}"
+    talk.tell(facts, lambda _: typer.echo(words))

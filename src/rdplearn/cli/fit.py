@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import ColumnOptions, Dask, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.framework import TalkOptions
+from rdplearn.cli.options import Dask, ReadingOptions, TablePath, TrainingOptions
 
 
 def fit(
+    *,
     table: TablePath,
-    talk: TalkOptions,
-    reading: ReadingOptions,
-    columns: ColumnOptions,
-    training: TrainingOptions,
     model_path: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to write the model.")],
     unseen: Annotated[
         list[str] | None,
         typer.Option("--id", "--label", metavar="COLUMN", help="Leave this column out of the model, as --ignore does."),
     ] = None,
     dask: Dask = None,
+    talk: TalkOptions,
+    reading: ReadingOptions,
+    training: TrainingOptions,
 ) -> None:
     """Learn what is usual in a table and keep it in a model file.
 
@@ -35,16 +35,16 @@ def fit(
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
     from rdplearn._storage.models import save
+    from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import require_columns
-    from rdplearn.cli.places import work_place
     from rdplearn.table_model import TableModel
 
-    with work_place(dask, reading, talk) as place:
-        place.check(table, None, model_path)
-        opened = place.open(table)
+    with chosen_backend(dask, reading, talk) as backend:
+        backend.check(table, None, model_path)
+        opened = backend.open(table)
         require_columns(opened, carried=unseen or [])
         detector = training.detector(verbose=talk.shows_progress)
-        model = place.fit(TableModel(detector, columns.encoder(unseen or [])), opened)
+        model = backend.fit(TableModel(detector, training.encoder(unseen or [])), opened)
     save(model, model_path)
     facts = {
         "table": opened.name.strip("'"),
@@ -54,10 +54,11 @@ def fit(
         "threshold": -detector.offset_,
         "model": model_path,
     }
-    if talk.as_json:
-        typer.echo(json.dumps(facts))
-    else:
-        typer.echo(
-            f"{facts['n_rows']:,} rows, {facts['n_columns']} columns as {facts['n_features']} numbers. Rows with an "
-            f"anomaly score above {facts['threshold']:.4g} are reported.\nModel: {model_path}"
-        )
+    talk.tell(facts, print_fit)
+
+
+def print_fit(facts: Mapping[str, Any]) -> None:
+    typer.echo(
+        f"{facts['n_rows']:,} rows, {facts['n_columns']} columns as {facts['n_features']} numbers. Rows with an "
+        f"anomaly score above {facts['threshold']:.4g} are reported.\nModel: {facts['model']}"
+    )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
+from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import ColumnOptions, ReadingOptions
 
 
 def inspect(
+    *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A table or a model file; - is a table on stdin.")],
     talk: TalkOptions,
     reading: ReadingOptions,
@@ -28,10 +29,7 @@ def inspect(
     from rdplearn._storage.container import looks_like_model_file
 
     facts = facts_of_model(file) if looks_like_model_file(file) else facts_of_table(file, talk, reading, columns)
-    if talk.as_json:
-        typer.echo(json.dumps(facts))
-    else:
-        print_facts(facts)
+    talk.tell(facts, print_facts)
 
 
 def facts_of_table(path: str, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions) -> dict[str, Any]:
@@ -83,7 +81,7 @@ def answers_of(estimator: Any) -> dict[str, Any]:
     return {"n_components": estimator.n_components_}
 
 
-def print_facts(facts: dict[str, Any]) -> None:
+def print_facts(facts: Mapping[str, Any]) -> None:
     from rdplearn.cli.printing import print_rows
 
     if "columns" in facts:

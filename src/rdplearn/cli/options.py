@@ -36,6 +36,7 @@ ReportPath = Annotated[
 ]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue what a stopped run has begun to write.")]
 Classes = Annotated[
     str | None,
@@ -49,8 +50,6 @@ Label = Annotated[
         "--label", metavar="COLUMN", help="Compare the scores with 0/1 labels; the model never sees this column."
     ),
 ]
-
-
 Dask = Annotated[
     str | None,
     typer.Option(
@@ -60,6 +59,57 @@ Dask = Annotated[
         "and the output a folder.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """What is read and written by commands that take a table, or a model and then a table."""
+
+    first: TableOrModel
+    second: TableAfterModel = None
+    output: OutputPath = None
+    kept_model: KeptModel = None
+
+    @property
+    def model(self) -> str | None:
+        """The model, if one was named."""
+        return None if self.second is None else self.first
+
+    @property
+    def table(self) -> str:
+        return self.first if self.second is None else self.second
+
+
+@dataclass(frozen=True)
+class UnseenColumns:
+    """Columns that the model never sees: carried into the result, or compared with it."""
+
+    carried: Carried = None
+    label: Label = None
+
+    @property
+    def ids(self) -> list[str]:
+        """The columns that are carried along."""
+        return self.carried or []
+
+    def all(self) -> list[str]:
+        return [*self.ids, *([self.label] if self.label else [])]
+
+
+@dataclass(frozen=True)
+class ScoredRowOptions(UnseenColumns):
+    """What is told of rows with scores."""
+
+    n_top: TopCount = 10
+
+
+@dataclass(frozen=True)
+class ClassedRowOptions(UnseenColumns):
+    """What is compared with rows that get features or groups, and how they are gone through."""
+
+    label: Classes = None
+    resume: Resume = False
+    dask: Dask = None
 
 
 @dataclass(frozen=True)
@@ -125,8 +175,8 @@ class ColumnOptions:
 
 
 @dataclass(frozen=True)
-class TrainingOptions:
-    """How the detector is trained, and where it draws the line."""
+class TrainingOptions(ColumnOptions):
+    """What the columns mean, how the detector is trained on them, and where it draws the line."""
 
     contamination: Annotated[
         float | None, typer.Option(min=1e-9, max=0.5, help="Share of rows to report, such as 0.01.")
@@ -140,7 +190,7 @@ class TrainingOptions:
     members: Annotated[int | None, typer.Option(min=1, help="Size of the ensemble.")] = None
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of boosting.")] = None
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of training in each round.")] = None
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0
+    seed: Seed = 0
     jobs: Jobs = -1
 
     def detector(self, *, verbose: bool) -> RDPDetector:
@@ -163,14 +213,14 @@ class TrainingOptions:
 
 
 @dataclass(frozen=True)
-class FeatureOptions:
-    """How features are learned."""
+class FeatureOptions(ColumnOptions):
+    """What the columns mean, and how features are learned from them."""
 
     components: Annotated[
         int | None, typer.Option(min=1, help="Numbers in a row's features; by default 32 or 128, as the table needs.")
     ] = None
     steps: Annotated[int, typer.Option(min=1, help="Steps of training.")] = 600
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0
+    seed: Seed = 0
     jobs: Jobs = -1
 
     def transformer(self, *, verbose: bool) -> RDPTransformer:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rdplearn.table import Table
 
 LONGEST_CELL = 40
+MOST_SHOWN_COLUMNS = 6
 WIDTH_OF_PIPES = 160
 
 
@@ -50,6 +53,21 @@ def written(value: Any) -> str:
         return f"{value:.4g}"
     text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(value)[: LONGEST_CELL + 1])
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+def shown_columns(table: Any, carried: list[str], label: str | None) -> list[str]:
+    """The columns that are shown of a row on the terminal: those carried along first, and not too many."""
+    others = [name for name in table.column_names if name not in (*carried, label)]
+    return [*carried, *others][: max(MOST_SHOWN_COLUMNS, len(carried))]
+
+
+def print_ending(facts: Mapping[str, Any], *, agreement: str, output: str) -> None:
+    """Tell how the results agree with labels, and where they, the model and the page are, as far as was asked for."""
+    if "evaluation" in facts:
+        typer.echo(f"Against the labels {agreement.format(**facts['evaluation'])}")
+    for what, title in {"model": "Model", "output": output, "report": "Report"}.items():
+        if facts.get(what):
+            typer.echo(f"{title}: {facts[what]}")
 
 
 @contextmanager

@@ -7,24 +7,24 @@ from typing import Annotated
 
 import typer
 
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import Carried, Jobs, Label, ModelPath, ReadingOptions, TablePath
+from rdplearn.cli.framework import TalkOptions
+from rdplearn.cli.options import Jobs, ModelPath, ReadingOptions, TablePath, UnseenColumns
 
 USUAL_NAME = "report.html"
 
 
 def report(
+    *,
     model_path: ModelPath,
     table: TablePath,
-    talk: TalkOptions,
-    reading: ReadingOptions,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help=f"Where to write the page [{USUAL_NAME}].")
     ] = None,
-    carried: Carried = None,
-    label: Label = None,
+    unseen: UnseenColumns,
     n_top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to list and explain.")] = 300,
     n_jobs: Jobs = -1,
+    talk: TalkOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Write a page about the rows of a table: which are unusual, and why; or how they fall into clusters.
 
@@ -44,8 +44,8 @@ def report(
     check_paths(table, None, path)
     model = load_table_model(model_path, ["RDPDetector", "RDPClusterer"], n_jobs)
     opened = reading.open(table)
-    require_columns(opened, carried=carried or [], label=label)
-    found = findings(model, opened, ids=carried or [], label=label, n_top=n_top)
+    require_columns(opened, carried=unseen.ids, label=unseen.label)
+    found = findings(model, opened, ids=unseen.ids, label=unseen.label, n_top=n_top)
     if path is not None:
         write_page(found, path)
     if talk.as_json:

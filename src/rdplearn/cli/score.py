@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from rdplearn.cli.commands import TalkOptions
-from rdplearn.cli.options import (
-    Carried,
-    Dask,
-    Jobs,
-    Label,
-    ModelPath,
-    OutputPath,
-    ReadingOptions,
-    Resume,
-    TablePath,
-    TopCount,
-)
+from rdplearn.cli.framework import TalkOptions
+from rdplearn.cli.options import Dask, Jobs, ModelPath, OutputPath, ReadingOptions, Resume, ScoredRowOptions, TablePath
 
 
 def score(
+    *,
     model_path: ModelPath,
     table: TablePath,
-    talk: TalkOptions,
-    reading: ReadingOptions,
     output: OutputPath = None,
-    carried: Carried = None,
-    label: Label = None,
-    n_top: TopCount = 10,
+    wanted: ScoredRowOptions,
     n_jobs: Jobs = -1,
     resume: Resume = False,
     dask: Dask = None,
+    talk: TalkOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Score the rows of a table, of any size, with a model.
 
@@ -42,15 +30,15 @@ def score(
       rdplearn score model.safetensors - -o - < new.csv > scores.csv
       rdplearn score model.safetensors folder/ -o scores/ --dask tcp://10.0.0.1:8786
     """
+    from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import load_table_model, require_columns
-    from rdplearn.cli.places import work_place
-    from rdplearn.cli.scoring import Outlet
+    from rdplearn.cli.score_output import ScoreOutput
 
-    with work_place(dask, reading, talk) as place:
-        place.check(table, output, None, resume=resume, label=label)
+    with chosen_backend(dask, reading, talk) as backend:
+        backend.check(table, output, None, resume=resume, label=wanted.label)
         model = load_table_model(model_path, ["RDPDetector"], n_jobs)
-        opened = place.open(table)
-        require_columns(opened, carried=carried or [], label=label)
-        outlet = Outlet(place, opened, output=output, carried=carried or [], label=label, n_top=n_top)
-        outlet.score(model, made_of=place.made_of(model_path, table, carried or []), resume=resume)
-    outlet.tell({"model": model_path})
+        opened = backend.open(table)
+        require_columns(opened, carried=wanted.ids, label=wanted.label)
+        scores = ScoreOutput(backend, opened, output, wanted)
+        scores.score(model, made_of=backend.made_of(model_path, table, wanted.ids), resume=resume)
+    scores.tell(model=model_path)

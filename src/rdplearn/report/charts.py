@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles
-from rdplearn.report.style import ORDINARY, ORDINARY_FILL
+from rdplearn.report.style import ORDINARY, ORDINARY_FILL, template
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Chart = dict[str, Any]
 
@@ -290,3 +293,10 @@ def _finite_mean(losses: list[float]) -> float:
 
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def figure_of(chart: Chart) -> go.Figure:
+    """A chart as a Plotly figure, in light colours."""
+    import plotly.graph_objects as go
+
+    return go.Figure({"data": chart["data"], "layout": chart["layout"] | {"template": template("light")}})

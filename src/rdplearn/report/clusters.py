@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._results.clustered import ClusterAgreement, ClusteredRows, clustered_rows
-from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report.cluster_values import typical_of_clusters
-from rdplearn.report.gathering import SEED, evenly
+from rdplearn.report.gathering import SEED, evenly, told_already
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import cell_values, shortened, shown_columns
-from rdplearn.report.making import describe_model, describe_table, describe_training, describe_versions
+from rdplearn.report.making import describe_making, describe_table
 from rdplearn.report.summary import summarise_clusters
 from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table_model import TableModel
@@ -59,18 +57,12 @@ class GatheredClusters:
 def cluster_report(
     model: TableModel, table: Any, *, ids: Sequence[str] = (), label: str | None = None
 ) -> dict[str, Any]:
-    """Cluster a table and gather everything that a report tells about its clusters.
+    """Cluster a table and gather everything that a report tells about its clusters, as `detection_report` does.
 
     Parameters
     ----------
     model : fitted `TableModel` of an `RDPClusterer`
-    table : path, pandas, polars or Arrow table, or 2-D array
-    ids : columns that tell a reader which row it is; they head the list of rows
     label : column of classes, to compare the clusters with afterwards
-
-    Returns
-    -------
-    dict of plain values, as JSON can have them
 
     Examples
     --------
@@ -90,23 +82,20 @@ def cluster_report(
 
 def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Sequence[str] = ()) -> dict[str, Any]:
     """The same, of rows that were gathered while they were clustered for another purpose."""
-    if gathered.n_rows == 0:
-        raise TableError(f"There are no rows in {gathered.table.name}. Pass a table with at least one row.")
+    table = describe_table(gathered.table, gathered.n_rows)
     n_clusters = model.estimator.n_clusters
     clusters, sample = gathered.clusters(), gathered.sample()
     sizes = np.bincount(clusters, minlength=n_clusters)
     typical = typical_of_clusters(sample.rows, clusters[sample.places], n_clusters, model.encoder)
     few = evenly(np.arange(len(sample.places)), N_DRAWN)
     drawn, places = sample.rows.take(few), sample.places[few]
-    with warnings.catch_warnings():
-        # What is odd about the table was told when it was clustered; here the numbers of its rows would be wrong.
-        warnings.simplefilter("ignore", RDPWarning)
+    with told_already():
         points = place_on_map(model.estimator, model.encoder.transform(drawn))
     columns = shown_columns(gathered.table.column_names, ids, gathered.label, drivers=[])
     values = [cell_values(drawn.column(name), name, model.encoder) for name in columns]
     found: dict[str, Any] = {
         "kind": "clusters",
-        "table": describe_table(gathered.table, gathered.n_rows),
+        "table": table,
         "clusters": [
             {
                 "cluster": cluster,
@@ -128,10 +117,7 @@ def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Seq
             }
             for number in range(len(places))
         ],
-        "columns": model.encoder.describe(),
-        "training": describe_training(model.estimator),
-        "model": describe_model(model.estimator) | {"n_rows": model.encoder.n_rows_},
-        "versions": describe_versions(),
+        **describe_making(model),
     }
     if gathered.agreement is not None:
         found["evaluation"] = {"label": gathered.label, **gathered.agreement.figures()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,13 +9,12 @@ import numpy as np
 
 from rdplearn._explain.explanation import Explanation
 from rdplearn._results.scored import scored_rows
-from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report.charts import rarity
 from rdplearn.report.evaluation_curves import describe_evaluation
-from rdplearn.report.gathering import N_TOP, GatheredRows
+from rdplearn.report.gathering import N_TOP, GatheredRows, told_already
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import list_rows, shown_columns
-from rdplearn.report.making import describe_model, describe_table, describe_training, describe_versions
+from rdplearn.report.making import describe_making, describe_table
 from rdplearn.report.score_line import describe_scores
 from rdplearn.report.summary import summarise_detection
 from rdplearn.table import open_table
@@ -61,12 +59,9 @@ def detection_report(
 
 def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequence[str] = ()) -> dict[str, Any]:
     """The same, of rows that were gathered while they were scored for another purpose."""
-    if gathered.n_rows == 0:
-        raise TableError(f"There are no rows in {gathered.table.name}. Pass a table with at least one row.")
+    table = describe_table(gathered.table, gathered.n_rows)
     scores, listed = gathered.scores(), gathered.listed()
-    with warnings.catch_warnings():
-        # What is odd about the table was told when it was scored; here the numbers of its rows would be wrong.
-        warnings.simplefilter("ignore", RDPWarning)
+    with told_already():
         explanation = model.explain(listed.rows.slice(0, listed.n_top))
         points = place_on_map(model.estimator, model.encoder.transform(listed.rows))
         sample = model.encoder.transform(gathered.sample().rows)
@@ -75,7 +70,7 @@ def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequen
     columns = shown_columns(gathered.table.column_names, ids, gathered.label, [driver["column"] for driver in drivers])
     found: dict[str, Any] = {
         "kind": "detection",
-        "table": describe_table(gathered.table, gathered.n_rows),
+        "table": table,
         "scores": describe_scores(scores, -float(model.estimator.offset_)),
         "trust": {part: assessment[part] for part in ("stability", "alarms", "n_judged")},
         "drivers": drivers[:MOST_DRIVERS],
@@ -92,10 +87,7 @@ def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequen
             columns,
             model.encoder,
         ),
-        "columns": model.encoder.describe(),
-        "training": describe_training(model.estimator),
-        "model": describe_model(model.estimator) | {"n_rows": model.encoder.n_rows_},
-        "versions": describe_versions(),
+        **describe_making(model),
     }
     if gathered.evaluation is not None:
         found["evaluation"] = {"label": gathered.label, **describe_evaluation(gathered.evaluation)}

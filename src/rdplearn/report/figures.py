@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rdplearn import plots
 from rdplearn.report import charts
-from rdplearn.report.charts import Chart, plain, short
+from rdplearn.report.charts import Chart, figure_of, plain, short
 from rdplearn.table.typical import value_words
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def figures(found: Mapping[str, Any]) -> dict[str, go.Figure]:
     -------
     dict from ``map``, ``scores``, ``training``, ``roc``, ``precision_recall`` and ``sizes``, as far as they apply
     """
-    return {name: plots.figure_of(chart) for name, chart in report_charts(found).items()}
+    return {name: figure_of(chart) for name, chart in report_charts(found).items()}
 
 
 def report_charts(found: Mapping[str, Any]) -> dict[str, Chart]:

@@ -9,16 +9,30 @@ from pathlib import PurePath
 from typing import Any
 
 from rdplearn._version import __version__
+from rdplearn.errors import TableError
 from rdplearn.report.charts import mean_losses
 from rdplearn.table import Table
+from rdplearn.table_model import TableModel
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 
 
 def describe_table(table: Table, n_rows: int) -> dict[str, Any]:
-    """The name of a table, without the folder that it is in, and its size."""
+    """The name of a table, without the folder that it is in, and its size; an error for a table without rows."""
+    if n_rows == 0:
+        raise TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
     name = PurePath(table.name.strip("'")).name
     return {"name": name, "n_rows": n_rows, "n_columns": len(table.column_names)}
+
+
+def describe_making(model: TableModel) -> dict[str, Any]:
+    """All that there is to say of a model whatever it was made for."""
+    return {
+        "columns": model.encoder.describe(),
+        "training": describe_training(model.estimator),
+        "model": describe_model(model.estimator) | {"n_rows": model.encoder.n_rows_},
+        "versions": describe_versions(),
+    }
 
 
 def describe_model(estimator: Any) -> dict[str, Any]:

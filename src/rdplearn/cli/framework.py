@@ -1,18 +1,19 @@
 """What all commands have in common: groups of options, and faults told in one line.
 
 A command is a function whose parameters are options of its own and groups of options, which are dataclasses. `command`
-spreads the groups out for Typer and hands them to the function as objects.
+spreads the groups out for Typer, each where it stands, and hands them to the function as objects.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -31,6 +32,14 @@ class TalkOptions:
         """Progress is for people: not for files, pipes and logs."""
         return not self.quiet and sys.stderr.isatty()
 
+    def tell(self, facts: Mapping[str, Any], print_facts: Callable[[Mapping[str, Any]], None]) -> None:
+        """Print what was found, as JSON or in words; a fact that is None is left out."""
+        known = {name: fact for name, fact in facts.items() if fact is not None}
+        if self.as_json:
+            typer.echo(json.dumps(known, default=str))
+        else:
+            print_facts(known)
+
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function that takes `talk: TalkOptions` and perhaps further groups of options."""
@@ -38,9 +47,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Any] = {
         parameter.name: parameter.annotation for parameter in parameters if is_dataclass(parameter.annotation)
     }
-    spread = [parameter for parameter in parameters if parameter.name not in groups]
-    for group in groups.values():
-        spread += [_parameter_of(group, field) for field in fields(group)]
+    spread = [
+        option
+        for parameter in parameters
+        for option in (_options_of(parameter.annotation) if parameter.name in groups else [parameter])
+    ]
 
     def run(**values: Any) -> None:
         collected = {
@@ -58,9 +69,13 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _parameter_of(group: Any, field: Any) -> inspect.Parameter:
-    hint = get_type_hints(group, include_extras=True)[field.name]
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
+def _options_of(group: Any) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[field.name]
+        )
 
 
 @contextmanager

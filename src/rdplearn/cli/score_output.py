@@ -1,0 +1,82 @@
+"""What `detect` and `score` do alike: score a table batch by batch, write the rows, and tell about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from rdplearn._results.formats import check_carried
+from rdplearn._results.labels import read_labels
+from rdplearn._results.scored import Evaluation, TopRows, scored_rows
+from rdplearn.cli.backends import Here, OnDask
+from rdplearn.cli.options import ScoredRowOptions
+from rdplearn.cli.printing import print_ending, print_rows, shown_columns
+from rdplearn.cli.results import Pass, Written
+from rdplearn.table_model import REPORTED, SCORE, TableModel
+
+AGREEMENT = "({n_anomalies:,} anomalies in {n_labelled:,} rows): AUC-ROC {auc_roc:.3f}, AUC-PR {auc_pr:.3f}."
+
+
+class ScoreOutput:
+    """Where scores go: a file or standard output, the top rows, the comparison with labels."""
+
+    def __init__(self, backend: Here | OnDask, table: Any, output: str | None, wanted: ScoredRowOptions) -> None:
+        check_carried(wanted.ids, (SCORE, REPORTED))
+        self.backend, self.table, self.output, self.carried = backend, table, output, wanted.ids
+        self.top = TopRows(wanted.n_top, shown_columns(table, wanted.ids, wanted.label))
+        self.evaluation = None
+        if wanted.label is not None:
+            look_at_labels(table, wanted.label)
+            self.evaluation = Evaluation(wanted.label, table.name)
+        self.written = Written()
+        self.threshold = 0.0
+
+    def score(
+        self,
+        model: TableModel,
+        *,
+        watchers: Sequence[Any] = (),
+        made_of: Mapping[str, Any] | None = None,
+        resume: bool = False,
+    ) -> None:
+        """Score all rows and send them where they belong; watchers are shown them too."""
+        self.threshold = -float(model.estimator.offset_)
+        everyone = [self.top, *([self.evaluation] if self.evaluation else []), *watchers]
+        self.written = self.backend.write(
+            Pass(scored_rows, model, self.table, "scored", self.output, self.carried, everyone, made_of, resume)
+        )
+
+    def tell(self, **files: str | None) -> None:
+        """Print what was found, unless the scores themselves go to standard output; `files` were written beside."""
+        if self.output == "-":
+            return
+        facts = {
+            "table": self.table.name.strip("'"),
+            "n_rows": self.written.n_rows,
+            "n_anomalous": self.written.tally[0],
+            "threshold": self.threshold,
+            **files,
+            # the rows that were scored earlier are in the file alone
+            "top": None if self.written.is_resumed else self.top.as_dicts(),
+            "evaluation": self.evaluation.figures() if self.evaluation is not None else None,
+            "output": self.output,
+        }
+        self.backend.talk.tell(facts, print_scores)
+
+
+def print_scores(facts: Mapping[str, Any]) -> None:
+    print_rows(facts.get("top", []))
+    typer.echo(
+        f"{facts['n_anomalous']:,} of {facts['n_rows']:,} rows reported as anomalous: their score is above "
+        f"{facts['threshold']:.4g}."
+    )
+    print_ending(facts, agreement=AGREEMENT, output="Scores")
+
+
+def look_at_labels(table: Any, label: str) -> None:
+    """See before the work that the label column has labels, as far as the first rows can tell."""
+    first_rows = next(iter(table.batches()), None)
+    if first_rows is not None:
+        read_labels(first_rows.column(label), label, table.name)
