@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -9,7 +11,6 @@ from torch.nn import functional as F  # noqa: N812
 
 from rdplearn._model.decoder import Decoder
 from rdplearn._model.representation import Representation
-from rdplearn._training.pairs import Coder
 
 
 def linear_layer(weights: np.ndarray, bias: np.ndarray | None) -> nn.Linear:
@@ -20,6 +21,13 @@ def linear_layer(weights: np.ndarray, bias: np.ndarray | None) -> nn.Linear:
         if bias is not None:
             layer.bias.copy_(torch.from_numpy(bias))
     return layer
+
+
+class LearnedCoder(NamedTuple):
+    """What was learned, as arrays."""
+
+    phi: Representation
+    decoder: Decoder | None
 
 
 class AutogradCoder:
@@ -56,10 +64,10 @@ class AutogradCoder:
             batch = table[torch.randint(len(table), (batch_size,), generator=generator)]
             self.step(batch, batch[torch.randperm(batch_size, generator=generator)])
 
-    def coder(self) -> Coder:
+    def coder(self) -> LearnedCoder:
         """φ and decoder as arrays."""
         linear = self.phi[0]
         phi = Representation(linear.weight.detach().numpy().T, linear.bias.detach().numpy())
         if self.decoder is None:
-            return Coder(phi, None)
-        return Coder(phi, Decoder(self.decoder.weight.detach().numpy(), self.decoder.bias.detach().numpy()))
+            return LearnedCoder(phi, None)
+        return LearnedCoder(phi, Decoder(self.decoder.weight.detach().numpy(), self.decoder.bias.detach().numpy()))

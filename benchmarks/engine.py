@@ -11,11 +11,12 @@ import scipy.sparse as sp
 from benchmarks.measuring import best_times, in_own_process, peak_memory
 from rdplearn import RDPDetector
 from rdplearn._model.mapping import draw_mapping
-from rdplearn._model.representation import TrainingSettings, draw_representation
-from rdplearn._threads import one_blas_thread
-from rdplearn._training.boosting import BoostingSettings, boost
-from rdplearn._training.engines.compiled import FusedSteps
+from rdplearn._model.representation import draw_representation
+from rdplearn._model.threads import one_blas_thread
+from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost
+from rdplearn._training.engines.compiled import CompiledEngine
 from rdplearn._training.progress import Watch
+from rdplearn._training.settings import TrainingSettings, TrainingTask
 
 N_COMPONENTS, BATCH_SIZE = 50, 192
 
@@ -32,12 +33,13 @@ def member_steps(rows: np.ndarray, n_steps: int) -> Callable[[], object]:
     """Training of one member's round, as the detector does it, with the rotation where columns exceed rows."""
     kept = np.arange(len(rows))
     settings = BoostingSettings(
-        training=paper_settings(n_steps), n_components=N_COMPONENTS, n_targets=N_COMPONENTS, n_rounds=1,
-        filter_fraction=0.05, mapping="leaky", bandwidth=None, keep_rounds=False, engine="numba",
+        training=paper_settings(n_steps), n_components=N_COMPONENTS, n_rounds=1, filter_fraction=0.05, shrinkage=0.0,
+        start_scale=1.0, even_residuals=False, score_rounds=1, n_rounds_kept=1, engine="numba",
     )  # fmt: skip
+    plan = MemberPlan(0, "unchanged", "leaky", kept, kept, np.random.SeedSequence(2))
 
     def job() -> object:
-        return boost(0, rows, kept, settings, np.random.SeedSequence(2), Watch(1, 1, n_steps, visible=False))
+        return boost([Boosting(plan, rows, settings, Watch(1, 1, n_steps, visible=False))], settings)
 
     return job
 
@@ -101,20 +103,18 @@ def blas_share() -> list[dict[str, object]]:
     weights, gradient = table(n_columns, N_COMPONENTS), table(BATCH_SIZE, N_COMPONENTS)
     phi, weight_gradient = np.empty((BATCH_SIZE, N_COMPONENTS), np.float32), np.empty_like(weights)
     mapping = draw_mapping("leaky", rows, np.arange(len(rows)), N_COMPONENTS, rng)
-    steps = FusedSteps(
-        rows, mapping(rows), draw_representation(n_columns, N_COMPONENTS, rng), paper_settings(n_steps), 0
-    )
+    task = TrainingTask(rows, mapping(rows), np.arange(len(rows)), draw_representation(n_columns, N_COMPONENTS, rng), 0)
+    steps = CompiledEngine([task], paper_settings(n_steps))
 
     def products() -> None:
         for _ in range(n_steps):
             np.dot(batch, weights, phi)
             np.dot(batch.T, gradient, weight_gradient)
 
-    kept = np.arange(len(rows))
-    steps.run(kept, 0, 2)
+    steps.run(0, 2)
     with one_blas_thread():
         seconds = best_times(
-            {"steps": lambda: steps.run(kept, 0, n_steps), "products": products}, n_turns=9, clock=time.thread_time
+            {"steps": lambda: steps.run(0, n_steps), "products": products}, n_turns=9, clock=time.thread_time
         )
     return [
         {

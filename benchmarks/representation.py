@@ -11,10 +11,12 @@ import scipy.sparse as sp
 from benchmarks.engine import paper_settings
 from benchmarks.measuring import best_times, in_own_process, peak_memory
 from rdplearn import RDPTransformer
+from rdplearn._model.decoder import zero_decoder
 from rdplearn._model.mapping import draw_mapping
-from rdplearn._model.representation import TrainingSettings
-from rdplearn._threads import one_blas_thread
-from rdplearn._training.pairs import draw_coder, set_to_work
+from rdplearn._model.representation import draw_representation
+from rdplearn._model.threads import one_blas_thread
+from rdplearn._training.engines.engine import start_engine
+from rdplearn._training.settings import TrainingSettings, TrainingTask
 
 N_COMPONENTS, BATCH_SIZE = 1024, 192
 R8_SHAPE, R8_PER_ROW = (7_674, 17_387), 40
@@ -57,14 +59,15 @@ def representation() -> list[dict[str, object]]:
     results: list[dict[str, object]] = []
     for name, weight, wanted in (("distance prediction alone", 0.0, 30), ("with reconstruction", 1.0, 4)):
         settings = coder_settings(100, weight)
-        coder = draw_coder(rows, N_COMPONENTS, settings, rng)
-        theirs = AutogradCoder(coder.phi, mapping.weights, coder.decoder)
-        steps = set_to_work("numba", rows, targets, coder, settings, rows.shape[1], 0)
-        steps.run(kept, 0, 2)  # compiled
+        phi = draw_representation(rows.shape[1], N_COMPONENTS, rng)
+        decoder = zero_decoder(rows.shape[1], N_COMPONENTS) if weight > 0 else None
+        theirs = AutogradCoder(phi, mapping.weights, decoder)
+        steps = start_engine("numba", [TrainingTask(rows, targets, kept, phi, 0, decoder, rows.shape[1])], settings)
+        steps.run(0, 2)  # compiled
         n_ours, n_theirs = (20, 2) if weight == 0 else (5, 2)
 
         def ours(steps: object = steps, n_steps: int = n_ours) -> object:
-            return steps.run(kept, 2, n_steps)  # type: ignore[attr-defined]
+            return steps.run(2, n_steps)  # type: ignore[attr-defined]
 
         def torch_steps(theirs: AutogradCoder = theirs, n_steps: int = n_theirs) -> None:
             theirs.train(dense, n_steps, BATCH_SIZE)

@@ -10,8 +10,8 @@ from benchmarks.engine import BATCH_SIZE, N_COMPONENTS, paper_settings, table
 from benchmarks.measuring import best_times
 from rdplearn._model.mapping import draw_mapping
 from rdplearn._model.representation import draw_representation
-from rdplearn._training.task import Problem
-from rdplearn._training.torch_options import TorchSettings
+from rdplearn._training.settings import TrainingTask
+from rdplearn._training.torch_options import TorchOptions
 
 N_MEMBERS = 30
 
@@ -21,7 +21,7 @@ def torch_stack() -> list[dict[str, object]]:
     import torch
 
     from benchmarks.autograd_member import AutogradMember
-    from rdplearn._training.engines.torch_steps import StackedSteps
+    from rdplearn._training.engines.torch_steps import TorchEngine
 
     torch.set_num_threads(1)
     results: list[dict[str, object]] = []
@@ -31,12 +31,12 @@ def torch_stack() -> list[dict[str, object]]:
             rng = np.random.default_rng(number)
             mapping = draw_mapping("leaky", rows, np.arange(len(rows)), N_COMPONENTS, rng)
             phi = draw_representation(n_columns, N_COMPONENTS, rng)
-            problems.append(Problem(rows, mapping(rows), np.arange(len(rows)), phi, number))
+            problems.append(TrainingTask(rows, mapping(rows), np.arange(len(rows)), phi, number))
         member = AutogradMember(phi.weights, phi.bias, mapping.weights)
-        steps = StackedSteps(problems, paper_settings(1000), TorchSettings(device="cpu"))
+        steps = TorchEngine(problems, paper_settings(1000), TorchOptions(device="cpu"))
         n_ours, n_theirs = 10, 100
 
-        def ours(steps: StackedSteps = steps, n_steps: int = n_ours) -> None:
+        def ours(steps: TorchEngine = steps, n_steps: int = n_ours) -> None:
             steps.run(0, n_steps)
 
         def theirs(member: AutogradMember = member, rows: np.ndarray = rows, n_steps: int = n_theirs) -> None:

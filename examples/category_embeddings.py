@@ -17,7 +17,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
-from rdplearn import RDPDetector
+from rdplearn import RDPDetector, TorchOptions
 
 N_SHOPS, N_CURRENCIES, N_NUMBERS = 40, 5, 50
 
@@ -62,7 +62,7 @@ def main(n_steps: int = 300) -> dict[str, float]:
     quick = {"n_members": 4, "n_rounds": 2, "n_steps": n_steps, "random_state": 0}
     detectors = {
         "embeddings": RDPDetector(
-            network=EmbeddedPayments,
+            torch=TorchOptions(network=EmbeddedPayments),
             n_components=N_NUMBERS,
             mapping=partial(project_one_hot, weights),
             views="unchanged",

@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
-from rdplearn import RDPTransformer
+from rdplearn import RDPTransformer, TorchOptions
 from rdplearn.evaluation import clustering_scores
 
 TEMPERATURE = 0.2
@@ -44,7 +44,7 @@ def agreement(weight: float, n_rows: int | None, n_steps: int, seed: int = 0) ->
         n_components=16,
         n_steps=n_steps,
         engine="torch",
-        auxiliary_losses={"contrast": (find_the_nearest, weight)} if weight else None,
+        torch=TorchOptions(auxiliary_losses={"contrast": (find_the_nearest, weight)}) if weight else None,
         random_state=seed,
     )
     groups = KMeans(10, n_init=5, random_state=seed).fit_predict(transformer.fit_transform(pixels))

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
-from rdplearn import RDPDetector
+from rdplearn import RDPDetector, TorchOptions
 
 SIDE = 8
 
@@ -48,7 +48,9 @@ def main(n_steps: int = 300) -> dict[str, float]:
     quick = {"n_members": 4, "n_rounds": 2, "n_steps": n_steps, "views": "minmax", "random_state": 0}
     results = {}
     for name, network in (("convolutional", convolutional), ("the paper's", None)):
-        detector = RDPDetector(network=network, engine="torch", mapping="leaky", **quick).fit(pixels)
+        detector = RDPDetector(torch=TorchOptions(network=network), engine="torch", mapping="leaky", **quick).fit(
+            pixels
+        )
         results[name] = float(roc_auc_score(is_other, -detector.score_samples(pixels)))
         print(f"{name} φ: AUC-ROC {results[name]:.3f}")
     return results

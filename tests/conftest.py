@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from rdplearn._model.representation import TrainingSettings
-from rdplearn.detector import PAPER
+from rdplearn._training.engines.engine import start_engine
+from rdplearn._training.flops import stretch_length
+from rdplearn._training.loop import train
+from rdplearn._training.settings import TrainingSettings, TrainingTask
+from rdplearn.defaults import DETECTOR_PAPER
 
 settings.register_profile("same-every-time", derandomize=True)
 settings.register_profile("search", derandomize=False)  # pytest --hypothesis-profile=search: other examples each time
 settings.load_profile("same-every-time")
 
-SMALL = {**PAPER, "n_members": 3, "n_rounds": 2, "n_steps": 100, "max_samples": 500, "random_state": 0}
+SMALL = {**DETECTOR_PAPER, "n_members": 3, "n_rounds": 2, "n_steps": 100, "max_samples": 500, "random_state": 0}
 
 
 def planted_table(n_rows: int = 500, n_columns: int = 6, n_anomalies: int = 10, seed: int = 0):
@@ -40,6 +43,13 @@ def training_settings(**changes) -> TrainingSettings:
         "inner_product": "l1",
     }
     return TrainingSettings(**{**defaults, **changes})
+
+
+def train_task(engine: str, task: TrainingTask, how: TrainingSettings):
+    """Train one task, in place. Returns the records of its losses."""
+    stretch = stretch_length(task.rows, task.phi.n_components, how)
+    (records,) = train(start_engine(engine, [task], how), how, stretch, [lambda records: None])
+    return records
 
 
 def assert_same_to_rounding(actual, expected, *, after_steps: int = 1, scale: float = 1.0) -> None:

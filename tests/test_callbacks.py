@@ -14,7 +14,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rdplearn import Checkpoint, CheckpointError, RDPDetector, RDPTransformer, StopOnPlateau
+from rdplearn import (
+    Checkpoint,
+    CheckpointError,
+    KeepRounds,
+    RDPDetector,
+    RDPTransformer,
+    RecordEvery,
+    StopOnPlateau,
+    TorchOptions,
+)
 from rdplearn._training.checkpoint import FIT, in_words
 
 QUICK = {"n_members": 3, "n_rounds": 3, "n_steps": 30, "max_samples": 200, "random_state": 0}
@@ -52,7 +61,7 @@ def same_model(one, other, table) -> bool:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_callbacks_see_the_records_of_each_members_round(engine, table):
     seen = []
-    RDPDetector(engine=engine_or_skip(engine), callbacks=[seen.append], record_every=10, **QUICK).fit(table)
+    RDPDetector(engine=engine_or_skip(engine), callbacks=[seen.append, RecordEvery(10)], **QUICK).fit(table)
     assert {(r[-1]["member"], r[-1]["round"], r[-1]["step"]) for r in seen} == {
         (member, number, step) for member in range(3) for number in range(3) for step in (10, 20, 30)
     }
@@ -62,9 +71,11 @@ def test_callbacks_see_the_records_of_each_members_round(engine, table):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_step_can_be_recorded(engine, table):
-    detector = RDPDetector(engine=engine_or_skip(engine), record_every=1, **QUICK).fit(table)
+    detector = RDPDetector(engine=engine_or_skip(engine), callbacks=[RecordEvery(1)], **QUICK).fit(table)
     assert len(detector.history_) == 3 * 3 * 30
-    transformer = RDPTransformer(engine="numpy" if engine == "numba" else engine, n_steps=12, record_every=1).fit(table)
+    transformer = RDPTransformer(
+        engine="numpy" if engine == "numba" else engine, n_steps=12, callbacks=[RecordEvery(1)]
+    ).fit(table)
     assert [record["step"] for record in transformer.history_] == list(range(1, 13))
 
 
@@ -75,7 +86,7 @@ def test_a_callback_ends_one_members_round_and_no_other(engine, table):
 
     engine_or_skip(engine)
     stopped, whole = (
-        RDPDetector(engine=engine, callbacks=callbacks, record_every=10, **QUICK).fit(table)
+        RDPDetector(engine=engine, callbacks=[*callbacks, RecordEvery(10)], **QUICK).fit(table)
         for callbacks in ([stop], None)
     )
     steps = {(r["member"], r["round"]): r["step"] for r in stopped.history_}
@@ -95,7 +106,7 @@ def test_engines_stop_at_the_same_step(table):
     longer = {**QUICK, "n_steps": 400}
     plateau = StopOnPlateau(patience=2, min_decrease=0.05)
     histories = [
-        RDPDetector(engine=engine, callbacks=[plateau], record_every=20, **longer).fit(table).history_
+        RDPDetector(engine=engine, callbacks=[plateau, RecordEvery(20)], **longer).fit(table).history_
         for engine in ("numpy", "torch")
     ]
     last = [{(r["member"], r["round"]): r["step"] for r in history} for history in histories]
@@ -108,7 +119,7 @@ def test_engines_stop_at_the_same_step(table):
 def test_the_transformer_stops_on_a_plateau(pairs, engine, table):
     engine_or_skip(engine)
     stop = StopOnPlateau(patience=3, min_decrease=0.3)
-    transformer = RDPTransformer(pairs=pairs, engine=engine, callbacks=[stop], record_every=10, n_steps=2000).fit(table)
+    transformer = RDPTransformer(pairs=pairs, engine=engine, callbacks=[stop, RecordEvery(10)], n_steps=2000).fit(table)
     assert transformer.history_[-1]["step"] < 2000
 
 
@@ -136,7 +147,7 @@ def test_what_is_no_callback_is_refused(table):
 
 VARIANTS = {
     "default": {},
-    "all rounds": {"keep_rounds": True},
+    "all rounds": {"callbacks": [KeepRounds()]},
     "fourier": {"mapping": "fourier"},
     "no novelty": {"novelty_weight": 0.0, "distance_weight": 1.0},
 }
@@ -146,18 +157,19 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_an_interrupted_fit_goes_on_to_the_same_result(engine, variant, tmp_path, table):
     saved = Checkpoint(tmp_path / "fit")
-    detector = RDPDetector(engine=engine_or_skip(engine), callbacks=[saved], **QUICK, **VARIANTS[variant])
-    whole = clone(detector).set_params(callbacks=None).fit(table)
+    asked = VARIANTS[variant].get("callbacks", [])
+    detector = RDPDetector(engine=engine_or_skip(engine), **QUICK, **VARIANTS[variant])
+    whole = clone(detector).fit(table)
     rounds_begun = set()
 
     def count(records):
         rounds_begun.add((records[-1]["member"], records[-1]["round"]))
 
-    detector.callbacks = [saved, Interrupt(member=1, round=2)]
+    detector.callbacks = [saved, *asked, Interrupt(member=1, round=2)]
     with pytest.raises(InterruptedFitError):
         detector.fit(table)
     assert (tmp_path / "fit" / FIT).exists()
-    detector.callbacks = [saved, count]
+    detector.callbacks = [saved, *asked, count]
     detector.fit(table)
     assert same_model(detector, whole, table)
     assert detector.offset_ == whole.offset_
@@ -173,7 +185,7 @@ def test_an_interrupted_transformer_goes_on_to_the_same_result(engine, sparse, w
     rng = np.random.default_rng(0)
     rows = rng.random((60, 12)) * (rng.random((60, 12)) < 0.2)
     table = sp.csr_array(rows) if sparse else rows
-    quick = {"n_components": 5, "n_steps": 50, "batch_size": 16, "record_every": 5, "random_state": 0}
+    quick = {"n_components": 5, "n_steps": 50, "batch_size": 16, "callbacks": [RecordEvery(5)], "random_state": 0}
     saved = Checkpoint(tmp_path / "fit", every=2)
     transformer = RDPTransformer.paper(engine=engine_or_skip(engine), reconstruction_weight=weight, **quick)
     whole = clone(transformer).fit(table)
@@ -182,7 +194,7 @@ def test_an_interrupted_transformer_goes_on_to_the_same_result(engine, sparse, w
 
 @pytest.mark.parametrize("engine", ["numpy", "torch"])
 def test_an_interrupted_transformer_of_all_pairs_goes_on_to_the_same_result(engine, tmp_path, table):
-    quick = {"n_components": 5, "n_steps": 50, "batch_size": 32, "record_every": 5, "random_state": 0}
+    quick = {"n_components": 5, "n_steps": 50, "batch_size": 32, "callbacks": [RecordEvery(5)], "random_state": 0}
     transformer = RDPTransformer(engine=engine_or_skip(engine), **quick)
     whole = clone(transformer).fit(table)
     check_resumed(transformer, Checkpoint(tmp_path / "fit", every=2), whole, table, tmp_path / "fit")
@@ -195,8 +207,8 @@ def check_resumed(transformer, saved, whole, table, folder) -> None:
         steps.append(records[-1]["step"])
 
     with pytest.raises(InterruptedFitError):
-        transformer.set_params(callbacks=[saved, Interrupt(step=35)]).fit(table)
-    transformer.set_params(callbacks=[saved, count]).fit(table)
+        transformer.set_params(callbacks=[saved, Interrupt(step=35), RecordEvery(5)]).fit(table)
+    transformer.set_params(callbacks=[saved, count, RecordEvery(5)]).fit(table)
     assert steps == [35, 40, 45, 50]  # saved after the sixth record
     np.testing.assert_array_equal(transformer.transform(table), whole.transform(table))
     assert transformer.history_ == whole.history_
@@ -211,8 +223,8 @@ def test_networks_of_ones_own_go_on_as_well(tmp_path, table):
 
     saved, interrupt = Checkpoint(tmp_path / "fit"), Interrupt(round=2)
     for shape in ([8], network):
-        whole = RDPDetector(network=shape, **QUICK).fit(table)
-        detector = RDPDetector(network=shape, callbacks=[saved, interrupt], **QUICK)
+        whole = RDPDetector(torch=TorchOptions(network=shape), **QUICK).fit(table)
+        detector = RDPDetector(torch=TorchOptions(network=shape), callbacks=[saved, interrupt], **QUICK)
         with pytest.raises(InterruptedFitError):
             detector.fit(table)
         assert same_model(detector.set_params(callbacks=[saved]).fit(table), whole, table)

@@ -51,7 +51,7 @@ def test_fit_predict_is_fit_then_labels():
 
 def test_the_papers_setting_and_other_transformers_serve_as_well():
     X, labels = groups()
-    few_steps = RDPTransformer.paper(n_components=64, n_steps=100, scaling="minmax")
+    few_steps = RDPTransformer.paper(n_components=64, n_steps=100, views="minmax")
     assert adjusted_rand_score(labels, fitted(X, transformer=few_steps).labels_) > 0.9
     assert adjusted_rand_score(labels, fitted(X, transformer=PCA(3)).labels_) > 0.9
 

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rdplearn import RDPDetector, RDPWarning
+from rdplearn import KeepRounds, RandomMapping, RDPDetector, RDPWarning
 from tests.conftest import SMALL, planted_table
 
 
@@ -34,8 +34,8 @@ def test_learning_happens(table, labels, engine):
     history = pd.DataFrame(detector.history_)
     for _, records in history.groupby(["member", "round"]):
         assert records.novelty_loss.iloc[-1] < 0.5 * records.novelty_loss.iloc[0]
-    ensemble = detector.panels_[0].ensembles[-1]
-    assert not np.allclose(ensemble.weights, ensemble.mappings.weights, atol=0.1)
+    panel = detector.panels_[0]
+    assert not np.allclose(panel.weights, panel.mappings.weights, atol=0.1)
     assert len(np.unique(detector.score_samples(table))) > 0.99 * len(table)
     assert roc_auc_score(labels, -detector.score_samples(table)) > 0.99
 
@@ -79,7 +79,7 @@ def test_both_engines_give_the_same_scores_on_sparse_rows(table):
         {"mapping": "linear"},
         {"mapping": "sparse"},
         {"mapping": "fourier"},
-        {"mapping": "fourier", "bandwidth": 0.5},
+        {"mapping": RandomMapping("fourier", bandwidth=0.5)},
         {"mapping": "identity", "n_components": 6},
         {"mapping": "identity", "novelty_weight": 0.0},
         {"mapping": PCA(4), "n_components": 4},
@@ -89,7 +89,7 @@ def test_both_engines_give_the_same_scores_on_sparse_rows(table):
         {"distance_weight": 0.0},
         {"n_rounds": 1},
         {"novelty_weight": 0.0},
-        {"novelty_weight": 0.0, "n_targets": 9},
+        {"novelty_weight": 0.0, "mapping": RandomMapping("leaky", n_targets=9)},
         {"views": "unchanged", "learning_rate": 0.01},
         {"max_samples": 0.5},
         {"filter_fraction": 0.0},
@@ -195,20 +195,20 @@ def test_the_score_is_the_mean_of_its_members(table):
 
 
 def test_the_scores_of_every_round_can_be_had(table):
-    detector = fitted(table, keep_rounds=True, n_rounds=3)
+    detector = fitted(table, callbacks=[KeepRounds()], n_rounds=3)
     rounds = detector.round_scores(table)
     assert rounds.shape == (len(table), 3)
     np.testing.assert_allclose(rounds[:, -1], detector.score_samples(table), rtol=1e-5)
-    with pytest.raises(ValueError, match="Fit with keep_rounds=True"):
+    with pytest.raises(ValueError, match=r"Fit with callbacks=\[KeepRounds\(\)\]"):
         fitted(table).round_scores(table)
 
 
 def test_the_last_rounds_that_score_are_averaged(table):
-    detector = fitted(table, keep_rounds=True, n_rounds=3, score_rounds=2)
+    detector = fitted(table, callbacks=[KeepRounds()], n_rounds=3, score_rounds=2)
     last_two = detector.round_scores(table)[:, -2:].mean(axis=1)
     np.testing.assert_allclose(detector.score_samples(table), last_two, rtol=1e-5)
     alike = fitted(table, n_rounds=3, score_rounds=2)
-    assert len(alike.panels_[0].ensembles) == 2
+    assert alike.panels_[0].n_rounds == 2
     np.testing.assert_array_equal(alike.score_samples(table), detector.score_samples(table))
 
 
@@ -306,7 +306,7 @@ def test_one_column_is_enough():
             {"contamination": 0.1, "false_alarm_rate": 0.1},
             "set the same threshold. Got 0.1 and 0.1: leave one",
         ),
-        ({"n_targets": 7}, "must equal 'n_components' when the novelty loss is on. Got 7 and 50"),
+        ({"mapping": RandomMapping("leaky", n_targets=7)}, "must equal 'n_components' of RDPDetector .* Got 7 and 50"),
         (
             {"filter_fraction": 0.49, "n_rounds": 20},
             r"must leave at least 2 rows for the last round. Got 0.49, which leaves 0.0 of 500 after 19 rounds: pass a",

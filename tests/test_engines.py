@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,10 +13,11 @@ from rdplearn._model.mapping import draw_mapping
 from rdplearn._model.representation import Representation, draw_representation
 from rdplearn._training import random_stream
 from rdplearn._training.engines import sparse_kernels
-from rdplearn._training.engines.plain import PlainSteps
-from rdplearn._training.loop import choose_engine, filling_of, start, stretch_length, train
-from rdplearn._training.task import Problem
-from tests.conftest import assert_same_to_rounding, training_settings
+from rdplearn._training.engines.engine import choose_engine, start_engine
+from rdplearn._training.engines.plain import PlainEngine
+from rdplearn._training.flops import filling_of, stretch_length
+from rdplearn._training.settings import TrainingTask
+from tests.conftest import assert_same_to_rounding, train_task, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 300, 20, 16
 
@@ -32,8 +35,7 @@ def problem(*, sparse: bool = False, seed: int = 0, n_targets: int = N_UNITS):
 
 def trained(engine, rows, targets, phi, how, kept=None, seed=77):
     kept = np.arange(N_ROWS) if kept is None else kept
-    records = train(Problem(rows, targets, kept, phi, seed), how, engine, lambda records: None)
-    return phi, records
+    return phi, train_task(engine, TrainingTask(rows, targets, kept, phi, seed), how)
 
 
 VARIANTS = {
@@ -155,23 +157,25 @@ def test_the_result_does_not_depend_on_how_the_work_is_cut(engine, sparse):
     rows, targets, phi = problem(sparse=sparse)
     kept = np.arange(0, N_ROWS, 2)
     whole, parts = phi(), phi()
-    in_one = start(engine, Problem(rows, targets, kept, whole, 3), training_settings())
-    in_one.run(kept, 0, 60)
+    in_one = start_engine(engine, [TrainingTask(rows, targets, kept, whole, 3)], training_settings())
+    in_one.run(0, 60)
     in_one.finish()
-    in_three = start(engine, Problem(rows, targets, kept, parts, 3), training_settings())
+    in_three = start_engine(engine, [TrainingTask(rows, targets, kept, parts, 3)], training_settings())
     for first_step, n_steps in ((0, 7), (7, 50), (57, 3)):
-        in_three.run(kept, first_step, n_steps)
+        in_three.run(first_step, n_steps)
     in_three.finish()
     assert_same_to_rounding(parts.weights, whole.weights, after_steps=60)
 
 
-def stack_of(n_members: int) -> list[Problem]:
+def stack_of(n_members: int) -> list[TrainingTask]:
     """Members with different rows, numbers of rows and targets."""
     made = []
     for number in range(n_members):
         rows, targets, phi = problem(seed=number)
         kept = np.arange(number, N_ROWS - 40 * number)
-        made.append(Problem(rows[: N_ROWS - 40 * number], targets[: N_ROWS - 40 * number], kept, phi(), 50 + number))
+        made.append(
+            TrainingTask(rows[: N_ROWS - 40 * number], targets[: N_ROWS - 40 * number], kept, phi(), 50 + number)
+        )
     return made
 
 
@@ -179,11 +183,11 @@ def stack_of(n_members: int) -> list[Problem]:
 def test_a_member_of_a_stack_is_what_it_would_be_alone_to_the_last_bit(variant):
     how = training_settings(**VARIANTS[variant])
     together, apart = stack_of(3), stack_of(3)
-    stack = PlainSteps(together, how)
+    stack = PlainEngine(together, how)
     losses_together = stack.run(0, 60)
     stack.finish()
     for number, alone in enumerate(apart):
-        steps = PlainSteps([alone], how)
+        steps = PlainEngine([alone], how)
         assert steps.run(0, 60) == [losses_together[number]]
         steps.finish()
         assert np.array_equal(together[number].phi.weights, alone.phi.weights)
@@ -192,13 +196,13 @@ def test_a_member_of_a_stack_is_what_it_would_be_alone_to_the_last_bit(variant):
 
 def test_a_member_that_has_stopped_rests_and_the_others_go_on():
     stopped, apart = stack_of(3), stack_of(3)
-    stack = PlainSteps(stopped, training_settings())
+    stack = PlainEngine(stopped, training_settings())
     stack.run(0, 20)
     stack.stop(1)
     stack.run(20, 40)
     stack.finish()
     for alone, n_steps, of_stack in zip(apart, (60, 20, 60), stopped, strict=True):
-        steps = PlainSteps([alone], training_settings())
+        steps = PlainEngine([alone], training_settings())
         steps.run(0, n_steps)
         steps.finish()
         assert np.array_equal(of_stack.phi.weights, alone.phi.weights)
@@ -238,13 +242,14 @@ def test_only_kept_rows_are_drawn():
 
 def test_small_jobs_need_no_compiler():
     rows = np.zeros((5000, 20), dtype=np.float32)
-    assert choose_engine("auto", 4 * 4 * 60, filling_of(rows), 50, 192) == "numpy"
-    assert choose_engine("auto", 30 * 8 * 6000, filling_of(rows), 50, 192) == "numba"
-    assert choose_engine("numba", 1, filling_of(rows), 50, 192) == "numba"
-    assert choose_engine("auto", 100 * 4 * 60, filling_of(rows), 64, 40, distances=False) == "numpy"
-    assert choose_engine("auto", 100 * 4 * 60, filling_of(rows), 64, 40, distances=True) == "numba"
+    large, small = training_settings(batch_size=192), training_settings(batch_size=40)
+    assert choose_engine("auto", 4 * 4 * 60, filling_of(rows), 50, large) == "numpy"
+    assert choose_engine("auto", 30 * 8 * 6000, filling_of(rows), 50, large) == "numba"
+    assert choose_engine("numba", 1, filling_of(rows), 50, large) == "numba"
+    assert choose_engine("auto", 100 * 4 * 60, filling_of(rows), 64, replace(small, distance_weight=0.0)) == "numpy"
+    assert choose_engine("auto", 100 * 4 * 60, filling_of(rows), 64, small) == "numba"
     wide = sp.csr_array((1000, 100_000), dtype=np.float32)
-    assert choose_engine("auto", 4 * 4 * 60, filling_of(wide), 50, 192) == "numba"
+    assert choose_engine("auto", 4 * 4 * 60, filling_of(wide), 50, large) == "numba"
 
 
 def test_python_gets_its_turn_often():

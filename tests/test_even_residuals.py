@@ -8,8 +8,8 @@ import pytest
 from rdplearn import RDPDetector, load, save
 from rdplearn._model.even_residuals import SMALLEST_SHARE, can_even_out, divided, sizes_of
 from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.panel import Round
 from rdplearn._model.representation import draw_representation
-from rdplearn._scoring.scores import Member
 from rdplearn._training.boosting import judge_rows
 
 ROWS = np.random.default_rng(0).normal(size=(200, 6)).astype(np.float32)
@@ -17,14 +17,14 @@ KEPT = np.arange(150)
 QUICK = {"n_members": 2, "n_rounds": 2, "n_steps": 30, "random_state": 0}
 
 
-def member(mapping="leaky", widths=(), n_components=8) -> Member:
+def member(mapping="leaky", widths=(), n_components=8) -> Round:
     rng = np.random.default_rng(1)
     eta = draw_mapping(mapping, ROWS, KEPT, n_components, rng)
-    return Member(draw_representation(ROWS.shape[1], n_components, rng, widths), eta)
+    return Round(draw_representation(ROWS.shape[1], n_components, rng, widths), eta)
 
 
-def residuals_of(drawn: Member) -> np.ndarray:
-    return drawn.representation(ROWS) - drawn.mapping(ROWS)
+def residuals_of(drawn: Round) -> np.ndarray:
+    return drawn.phi(ROWS) - drawn.mapping(ROWS)
 
 
 @pytest.mark.parametrize("mapping", ["leaky", "linear", "sparse", "few"])
@@ -43,7 +43,7 @@ def test_scores_are_those_of_the_divided_member_and_sizes_come_from_kept_rows_al
     far[150:] *= 1000.0
     judged, scores, sizes = judge_rows(drawn, far, drawn.mapping(far), KEPT, even=True)
     np.testing.assert_allclose(sizes, sizes_of(residuals_of(drawn) ** 2, KEPT), rtol=1e-4)
-    expected = np.mean((judged.representation(far) - judged.mapping(far)) ** 2, axis=1)
+    expected = np.mean((judged.phi(far) - judged.mapping(far)) ** 2, axis=1)
     np.testing.assert_allclose(scores, expected, rtol=1e-3)
 
 

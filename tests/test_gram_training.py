@@ -10,15 +10,33 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from rdplearn._model import losses
-from rdplearn._model.inner_products import kernel_of, limit_kernel
+from rdplearn._model.inner_products import limit_products, products_of
 from rdplearn._model.mapping import draw_mapping
 from rdplearn._model.representation import Representation
-from rdplearn._training.gram import GramSettings, PlainGramSteps, batches, gram_gradient, train_on_all_pairs
+from rdplearn._training.engines.plain import Layer, activate, weighted_losses
+from rdplearn._training.random_stream import AllPairs
+from rdplearn._training.settings import TrainingSettings, TrainingTask
+from rdplearn._views.unit_rows import unit_normalise
+from tests.conftest import train_task, training_settings
 
 
-def settings(**changes) -> GramSettings:
-    defaults = {"n_steps": 100, "batch_size": 32, "learning_rate": 0.1, "momentum": 0.9, "slope": 0.2, "unit": True}
-    return GramSettings(**{**defaults, **changes})
+def settings(*, unit=True, **changes) -> TrainingSettings:
+    all_pairs = {"pairs": "all", "inner_product": "unit" if unit else "plain", "novelty_weight": 0.0, "dropout": 0.0}
+    return training_settings(**{"n_steps": 100, "recorded": ("distance",), **all_pairs, **changes})
+
+
+def learn(rows, kernel, phi, how, rng):
+    """Train φ on all pairs of these rows. Returns the records of its loss."""
+    return train_task("numpy", TrainingTask(rows, kernel, np.arange(rows.shape[0]), phi, rng), how)
+
+
+def gram_gradient(rows, kernel, phi, how):
+    """Loss of one batch, and its gradients by W and b, as a step of the plain engine has them."""
+    layer = Layer(TrainingTask(rows, kernel, np.arange(len(rows)), phi, None))
+    features, slopes = activate(layer.product(rows), None, how)
+    loss, _, gradient = weighted_losses(features, kernel, None, how)
+    (weights,), ((bias,),) = layer.gradients(rows, gradient * slopes, how)
+    return float(loss[0]), weights, bias
 
 
 def small_phi(n_columns: int, n_components: int, dtype=np.float32, scale: float = 0.1) -> Representation:
@@ -46,7 +64,7 @@ def test_reconstruction_is_equation_3_averaged_over_columns():
 def test_gradients_agree_with_finite_differences(seed, slope, unit):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(6, 4))
-    kernel = limit_kernel("fourier", 1.0)(rows)
+    kernel = limit_products("fourier", 1.0)(rows)
     phi = Representation(rng.normal(size=(4, 3)), np.zeros(3) if slope == 1 else 0.1 * rng.normal(size=3))
     how = settings(slope=slope, unit=unit)
     _, weight_gradient, bias_gradient = gram_gradient(rows, kernel, phi, how)
@@ -68,7 +86,7 @@ def test_gradients_agree_with_autograd():
     torch = pytest.importorskip("torch", reason="the reference needs PyTorch")
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(8, 5))
-    kernel = limit_kernel("fourier", 2.0)(rows)
+    kernel = limit_products("fourier", 2.0)(rows)
     phi = Representation(rng.normal(size=(5, 3)), rng.normal(size=3))
     _, weight_gradient, bias_gradient = gram_gradient(rows, kernel, phi, settings())
     weights, bias = (torch.tensor(value, requires_grad=True) for value in (phi.weights, phi.bias))
@@ -86,8 +104,8 @@ def test_kernels_are_the_limit_of_many_targets(kind):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(5, 8)).astype(np.float32)
     n_targets = 200_000
-    drawn = kernel_of(draw_mapping(kind, rows, np.arange(5), n_targets, rng, bandwidth=2.0))(rows)
-    limit = limit_kernel(kind, 2.0)(rows)
+    drawn = products_of(draw_mapping(kind, rows, np.arange(5), n_targets, rng, bandwidth=2.0))(rows)
+    limit = limit_products(kind, 2.0)(rows)
     if kind == "leaky":  # its targets are not divided by the square root of their number
         drawn = drawn / (n_targets * 2.0 / 8)
     np.testing.assert_allclose(drawn, limit, atol=0.02 * np.abs(limit).max())
@@ -97,11 +115,11 @@ def test_sparse_rows_have_the_same_kernel():
     rows = np.random.default_rng(0).normal(size=(6, 9))
     rows[rows < 0.5] = 0
     for kind in ("linear", "fourier", "leaky"):
-        np.testing.assert_allclose(limit_kernel(kind, 0.7)(sp.csr_array(rows)), limit_kernel(kind, 0.7)(rows))
+        np.testing.assert_allclose(limit_products(kind, 0.7)(sp.csr_array(rows)), limit_products(kind, 0.7)(rows))
 
 
 def test_no_row_comes_twice_in_a_batch_and_all_come():
-    drawn = list(batches(50, settings(n_steps=30, batch_size=16), np.random.default_rng(0)))
+    drawn = [draw.places[0] for draw in AllPairs(50, 16, np.random.default_rng(0)).draws(0, 30)]
     assert all(len(set(batch.tolist())) == 16 for batch in drawn)
     assert set(np.concatenate(drawn).tolist()) == set(range(50))
 
@@ -115,9 +133,8 @@ def test_steps_do_not_depend_on_the_scale_of_the_loss():
         phi = small_phi(6, 4)
         how = settings(slope=1.0, unit=False, n_steps=20)
         scaled = (scale * rows).astype(np.float32)
-        kernel = limit_kernel("linear", 1.0)
-        steps = PlainGramSteps(phi, how)
-        train_on_all_pairs(steps, scaled.__getitem__, 64, kernel, how, np.random.default_rng(1), lambda records: None)
+        kernel = limit_products("linear", 1.0)
+        learn(scaled, kernel, phi, how, np.random.default_rng(1))
         trained.append(phi.weights)
     np.testing.assert_allclose(trained[0], trained[1], rtol=1e-3, atol=1e-4)
 
@@ -125,16 +142,14 @@ def test_steps_do_not_depend_on_the_scale_of_the_loss():
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_learning_happens(sparse):
     rng = np.random.default_rng(0)
-    rows = losses.unit_normalise(rng.normal(size=(200, 3)) @ rng.normal(size=(3, 12)))[0].astype(np.float32)
+    rows = unit_normalise(rng.normal(size=(200, 3)) @ rng.normal(size=(3, 12)))[0].astype(np.float32)
     table = sp.csr_array(rows) if sparse else rows
-    phi, kernel = small_phi(12, 32), limit_kernel("fourier", 1.0)
-    before = losses.unit_normalise(np.maximum(rows @ phi.weights, 0.2 * (rows @ phi.weights)))[0]
+    phi, kernel = small_phi(12, 32), limit_products("fourier", 1.0)
+    before = unit_normalise(np.maximum(rows @ phi.weights, 0.2 * (rows @ phi.weights)))[0]
     how = settings(n_steps=400)
-    steps = PlainGramSteps(phi, how)
-    rng = np.random.default_rng(1)
-    records = train_on_all_pairs(steps, table.__getitem__, 200, kernel, how, rng, lambda records: None)
+    records = learn(table, kernel, phi, how, np.random.default_rng(1))
     assert records[-1]["distance_loss"] < 0.25 * records[0]["distance_loss"]
     values = rows @ phi.weights + phi.bias
-    after = losses.unit_normalise(np.maximum(values, 0.2 * values))[0]
+    after = unit_normalise(np.maximum(values, 0.2 * values))[0]
     wanted = kernel(rows)
     assert np.mean((after @ after.T - wanted) ** 2) < 0.25 * np.mean((before @ before.T - wanted) ** 2)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdplearn import RDPDetector
-from rdplearn._training.members import MEMBERS_A_DECK, Part, Sampling, plan_members
+from rdplearn._training.members import MEMBERS_A_DECK, Sampling, plan_members
 from rdplearn._views import view as member_views
 from rdplearn._views.view import worth_sharing
 
@@ -72,9 +72,9 @@ def test_with_replacement_each_member_draws_for_itself():
 
 @pytest.mark.parametrize("bootstrap", [True, False])
 def test_plans_have_each_row_once_and_the_draws_as_places_among_them(bootstrap):
-    parts = [Part("rank", "leaky")] * 3
+    turns = [("rank", "leaky")] * 3
     sampling = Sampling(40, 25, bootstrap, NONE)
-    for plan in plan_members(parts, sampling, seed=1):
+    for plan in plan_members(turns, sampling, seed=1):
         assert np.array_equal(plan.rows, np.unique(plan.rows))
         assert len(plan.draws) == 25
         assert set(plan.draws) == set(range(len(plan.rows)))

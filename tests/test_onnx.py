@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 import rdplearn
 from experiments import datasets
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableModel, export_onnx
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableModel, TorchOptions, export_onnx
 
 onnx = pytest.importorskip("onnx", reason="the export needs the onnx package")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the comparison needs onnxruntime")
@@ -64,14 +64,14 @@ DETECTORS = {
     "fourier": {"mapping": "fourier"},
     "linear and sparse": {"mapping": ["linear", "sparse"]},
     "identity": {"mapping": "identity", "n_components": 30, "views": "minmax"},
-    "hidden layers": {"network": [20, 10]},
+    "hidden layers": {"torch": TorchOptions(network=[20, 10])},
 }
 
 
 @pytest.mark.parametrize("kind", DETECTORS)
 def test_a_detector_agrees(kind, tmp_path):
     changes = {**QUICK, **DETECTORS[kind]}
-    if changes.get("network"):
+    if changes.get("torch"):
         pytest.importorskip("torch", reason="hidden layers are trained by PyTorch")
     make = RDPDetector.paper if changes.pop("paper", False) else RDPDetector
     detector = make(**changes).fit(CANCER)
@@ -92,7 +92,7 @@ TRANSFORMERS = {
     "mostly zeros": ({}, DIGITS * (np.arange(DIGITS.size).reshape(DIGITS.shape) % 13 == 0)),
     "few columns": ({}, DIGITS[:, 20:26]),
     "the paper's": ({"paper": True}, DIGITS / 16),
-    "min-max": ({"pairs": "one", "scaling": "minmax"}, DIGITS),
+    "min-max": ({"pairs": "one", "views": "minmax"}, DIGITS),
 }
 
 
@@ -108,7 +108,9 @@ def test_a_transformer_agrees(kind, tmp_path):
 
 def test_hidden_layers_of_a_transformer_agree(tmp_path):
     pytest.importorskip("torch", reason="hidden layers are trained by PyTorch")
-    transformer = RDPTransformer(network=[12], n_components=6, n_steps=40, random_state=0).fit(DIGITS)
+    transformer = RDPTransformer(torch=TorchOptions(network=[12]), n_components=6, n_steps=40, random_state=0).fit(
+        DIGITS
+    )
     assert_agrees(run(transformer, DIGITS, tmp_path / "model.onnx"), transformer, DIGITS)
 
 
@@ -214,7 +216,7 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
 
 def test_a_network_function_is_refused_with_a_way_out(tmp_path):
     torch = pytest.importorskip("torch", reason="networks are trained by PyTorch")
-    detector = RDPDetector(network=lambda n, k: torch.nn.Linear(n, k), **QUICK).fit(CANCER)
+    detector = RDPDetector(torch=TorchOptions(network=lambda n, k: torch.nn.Linear(n, k)), **QUICK).fit(CANCER)
     with pytest.raises(ValueError, match="fit with a list of widths"):
         export_onnx(detector, tmp_path / "model.onnx")
     with pytest.raises(ValueError, match="Pickle the estimator"):
@@ -223,20 +225,22 @@ def test_a_network_function_is_refused_with_a_way_out(tmp_path):
 
 def test_models_of_the_torch_engine_are_stored_and_exported_like_others(tmp_path):
     pytest.importorskip("torch", reason="hidden layers are trained by PyTorch")
-    detector = RDPDetector(engine="torch", network=[9], **QUICK).fit(CANCER)
+    detector = RDPDetector(engine="torch", torch=TorchOptions(network=[9]), **QUICK).fit(CANCER)
     rdplearn.save(detector, tmp_path / "model.safetensors")
     again = rdplearn.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.score_samples(CANCER), detector.score_samples(CANCER))
-    assert again.network == [9]
+    assert again.torch == TorchOptions(network=[9])
     assert_agrees(run(again, CANCER, tmp_path / "model.onnx"), detector, CANCER)
 
 
 def test_losses_of_ones_own_are_not_stored_silently(tmp_path):
     pytest.importorskip("torch", reason="losses of one's own need PyTorch")
-    detector = RDPDetector(auxiliary_losses={"small": (small, 0.1)}, **QUICK).fit(CANCER)
-    with pytest.raises(ValueError, match=r"call set_params\(auxiliary_losses=None\) before you save"):
+    detector = RDPDetector(torch=TorchOptions(auxiliary_losses={"small": (small, 0.1)}), **QUICK).fit(CANCER)
+    with pytest.raises(
+        ValueError, match=r"call set_params\(torch=...\) with TorchOptions that have the network alone, or None"
+    ):
         rdplearn.save(detector, tmp_path / "model.safetensors")
-    rdplearn.save(detector.set_params(auxiliary_losses=None), tmp_path / "model.safetensors")
+    rdplearn.save(detector.set_params(torch=None), tmp_path / "model.safetensors")
     again = rdplearn.load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.score_samples(CANCER), detector.score_samples(CANCER))
 

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rdplearn._model import decoder as decoders
 from rdplearn._model import losses
-from rdplearn._model.decoder import Decoder, cells_to_decode, column_chances, sample_columns
+from rdplearn._model.decoder import Decoder
 from rdplearn._model.mapping import draw_mapping, gaussian
-from rdplearn._model.representation import Representation, TrainingSettings, draw_representation
-from rdplearn._training import pairs as pair_training
-from rdplearn._training import random_stream
-from rdplearn._training.pairs import Coder, set_to_work, train_on_pairs
+from rdplearn._model.representation import Representation, draw_representation
+from rdplearn._training import features, random_stream
+from rdplearn._training import reconstruction as decoders
+from rdplearn._training.engines.engine import start_engine
+from rdplearn._training.features import FeatureTraining, train_features
+from rdplearn._training.progress import Watch
+from rdplearn._training.reconstruction import cells_to_decode, column_chances, sample_columns
+from rdplearn._training.settings import TrainingSettings, TrainingTask
 from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 200, 40, 12
@@ -33,29 +36,38 @@ def problem(*, sparse: bool, filled: float = 0.1, seed: int = 0):
     phi = draw_representation(N_COLUMNS, N_UNITS, rng)
     decoder = Decoder(gaussian((N_COLUMNS, N_UNITS), 2.0 / N_UNITS, rng), np.zeros(N_COLUMNS, dtype=np.float32))
 
-    def coder() -> Coder:
-        return Coder(
-            Representation(phi.weights.copy(), phi.bias.copy()), Decoder(decoder.weights.copy(), decoder.bias.copy())
-        )
+    def coder() -> TrainingTask:
+        own = Representation(phi.weights.copy(), phi.bias.copy())
+        decoding = Decoder(decoder.weights.copy(), decoder.bias.copy())
+        return TrainingTask(table, targets, np.arange(N_ROWS), own, 77, decoding, N_COLUMNS)
 
     return table, targets, coder
 
 
 def trained(engine, rows, targets, coder, how, cuts=(60,)):
-    steps = set_to_work(engine, rows, targets, coder, how, N_COLUMNS, 77)
+    coder.rows, coder.targets = rows, targets
+    steps = start_engine(engine, [coder], how)
     taken, first_step = [], 0
     for n_steps in cuts:
-        taken.append(steps.run(np.arange(N_ROWS), first_step, n_steps))
+        taken += steps.run(first_step, n_steps)
         first_step += n_steps
     steps.finish()
     return coder, taken
 
 
-def assert_same_coder(ours: Coder, theirs: Coder, after_steps: int) -> None:
+def assert_same_coder(ours: TrainingTask, theirs: TrainingTask, after_steps: int) -> None:
     assert_same_to_rounding(ours.phi.weights, theirs.phi.weights, after_steps=after_steps)
     assert_same_to_rounding(ours.phi.bias, theirs.phi.bias, after_steps=after_steps)
     assert_same_to_rounding(ours.decoder.weights, theirs.decoder.weights, after_steps=after_steps)
     assert_same_to_rounding(ours.decoder.bias, theirs.decoder.bias, after_steps=after_steps)
+
+
+def learned(rows, targets, n_components, how, engine, rng):
+    """Draw a φ and train it as the transformer does. Returns the trained task and its losses."""
+    phi = draw_representation(rows.shape[1], n_components, rng)
+    everything = np.arange(rows.shape[0])
+    task = TrainingTask(rows, targets, everything, phi, int(rng.integers(2**63)), n_columns=rows.shape[1])
+    return train_features(task, FeatureTraining(how, engine), Watch(1, 1, how.n_steps, visible=False))
 
 
 VARIANTS = {
@@ -118,7 +130,7 @@ def test_learning_happens_and_the_decoder_decodes():
     rows = (rng.random((N_ROWS, 3)) @ rng.random((3, N_COLUMNS))).astype(np.float32)
     targets = draw_mapping("leaky", rows, np.arange(N_ROWS), N_UNITS, rng)(rows)
     how = settings(n_steps=3000, max_grad_norm=1.0, dropout=0.0)
-    coder, records = train_on_pairs(rows, targets, N_UNITS, how, "numba", rng, lambda n: None)
+    coder, records = learned(rows, targets, N_UNITS, how, "numba", rng)
     assert records[-1]["reconstruction_loss"] < 0.05 * records[0]["reconstruction_loss"]
     error = np.mean((coder.decoder(coder.phi(rows)) - rows) ** 2)
     assert error < 0.1 * rows.var(axis=0).mean()
@@ -133,8 +145,8 @@ def test_the_rotation_is_the_same_algorithm(reconstruction_weight, monkeypatch):
     how = settings(n_steps=100, reconstruction_weight=reconstruction_weight)
     results = []
     for pays in (True, False):
-        monkeypatch.setattr(pair_training, "rotation_pays", lambda *_, pays=pays: pays)
-        coder, _ = train_on_pairs(rows, targets, 8, how, "numpy", np.random.default_rng(1), lambda n: None)
+        monkeypatch.setattr(features, "rotation_pays", lambda *_, pays=pays: pays)
+        coder, _ = learned(rows, targets, 8, how, "numpy", np.random.default_rng(1))
         results.append(coder)
     assert_same_to_rounding(results[0].phi.weights, results[1].phi.weights, after_steps=1000)
     if reconstruction_weight:

@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rdplearn._threads import one_blas_thread
 
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer
 from rdplearn._model import products as row_products
 from rdplearn._scoring import scores as scoring
-from rdplearn._threads import one_blas_thread
 
 N_ROWS = 700
 DETECTOR = {"n_members": 9, "n_rounds": 1, "n_steps": 5, "random_state": 0}
@@ -35,7 +35,7 @@ ESTIMATORS = {
     "scored by subsamples": RDPDetector(**DETECTOR, novelty_weight=0, distance_weight=1.0),
     "transformer": RDPTransformer(n_steps=5, random_state=0),
     "transformer, one partner": RDPTransformer(n_steps=5, pairs="one", random_state=0),
-    "transformer, min-max": RDPTransformer(n_steps=5, scaling="minmax", random_state=0),
+    "transformer, min-max": RDPTransformer(n_steps=5, views="minmax", random_state=0),
     "clusterer": RDPClusterer(5, transformer=RDPTransformer(n_steps=5), random_state=0),
 }
 METHODS = ("score_samples", "member_scores", "decision_function", "predict", "transform")

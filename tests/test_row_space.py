@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from rdplearn._model.mapping import draw_mapping
-from rdplearn._model.representation import Representation, TrainingSettings, draw_representation
-from rdplearn._training.loop import train
+from rdplearn._model.representation import Representation, draw_representation
 from rdplearn._training.row_space import row_space
-from rdplearn._training.task import Problem
-from tests.conftest import assert_same_to_rounding
+from rdplearn._training.settings import TrainingSettings, TrainingTask
+from tests.conftest import assert_same_to_rounding, train_task
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
@@ -21,10 +20,10 @@ def test_training_in_the_span_equals_training_in_the_full_space(engine):
     start = draw_representation(80, 10, rng)
     how = TrainingSettings(200, 16, 0.1, 0.9, 0.1, 0.1, 1.0, 1.0, "l1")
     full = Representation(start.weights.copy(), start.bias.copy())
-    train(Problem(rows, targets, np.arange(12), full, 3), how, engine, lambda records: None)
+    train_task(engine, TrainingTask(rows, targets, np.arange(12), full, 3), how)
     span = row_space(rows)
     inner = Representation(span.enter(start.weights), start.bias.copy())
-    train(Problem(span.rows, targets, np.arange(12), inner, 3), how, engine, lambda records: None)
+    train_task(engine, TrainingTask(span.rows, targets, np.arange(12), inner, 3), how)
     assert_same_to_rounding(span.leave(start.weights, inner.weights), full.weights, after_steps=200)
     assert_same_to_rounding(inner.bias, full.bias, after_steps=200)
     assert np.abs(full.weights - start.weights).max() > 0.01

@@ -8,31 +8,28 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdplearn._model.combination import geometric_mean, mean_of
-from rdplearn._model.mapping import draw_mapping
-from rdplearn._model.representation import Representation
-from rdplearn._scoring import scores as scoring
-from rdplearn._scoring.scores import (
+from rdplearn._model.anomaly_scores import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
-    Ensemble,
-    Member,
-    Panel,
     nearest_subsample_scores,
     novelty_scores,
-    scaled_member_scores,
-    score_rows,
 )
+from rdplearn._model.combination import geometric_mean, mean_of
+from rdplearn._model.mapping import draw_mapping
+from rdplearn._model.panel import Panel, Round
+from rdplearn._model.representation import Representation
+from rdplearn._scoring import scores as scoring
+from rdplearn._scoring.scores import scaled_member_scores, score_rows, seat_scores, slope_to_compile_with
 from rdplearn._views.minmax import UnchangedView
 from rdplearn._views.view import View
 
 
-def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensemble, list[Member]]:
+def panel_of(kind="leaky", n_columns=29, n_members=5, n_units=10, first=0) -> tuple[Panel, list[Round]]:
     rng = np.random.default_rng(1)
     rows = rng.random((50, n_columns), dtype=np.float32)
     n_units = n_columns if kind == "identity" else n_units
     members = [
-        Member(
+        Round(
             Representation(
                 rng.normal(size=(n_columns, n_units)).astype(np.float32),
                 rng.normal(size=n_units).astype(np.float32),
@@ -41,9 +38,9 @@ def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensem
         )
         for _ in range(n_members)
     ]
-    together = Ensemble(n_members, members[0])
-    for number, member in enumerate(members):
-        together.put(number, member)
+    together = Panel(np.arange(first, first + n_members), View((UnchangedView(),)), 1, members[0])
+    for place, member in enumerate(members):
+        together.put(place, [member])
     return together, members
 
 
@@ -52,11 +49,11 @@ def ensemble(kind="leaky", n_columns=29, n_members=5, n_units=10) -> tuple[Ensem
 def test_members_side_by_side_score_as_each_alone(kind, sparse, rng):
     if kind is np.square and sparse:
         pytest.skip("np.square takes no sparse rows")
-    together, members = ensemble(kind, n_units=29 if kind is np.square else 10)
+    together, members = panel_of(kind, n_units=29 if kind is np.square else 10)
     rows = rng.random((40, 29), dtype=np.float32)
     rows = sp.csr_array(rows) if sparse else rows
-    expected = np.stack([np.mean((m.representation(rows) - m.mapping(rows)) ** 2, axis=1) for m in members], axis=1)
-    assert together.member_scores(rows) == pytest.approx(expected, rel=1e-3, abs=1e-5)
+    expected = np.stack([np.mean((m.phi(rows) - m.mapping(rows)) ** 2, axis=1) for m in members], axis=1)
+    assert seat_scores(rows, together) == pytest.approx(expected, rel=1e-3, abs=1e-5)
 
 
 def test_novelty_score_is_the_mean_squared_residual(rng):
@@ -76,21 +73,12 @@ def test_subsample_score_is_the_mean_distance_to_the_nearest_of_each(rng):
         assert nearest_subsample_scores(phi, references)[i] == pytest.approx(np.mean(nearest), rel=1e-3)
 
 
-TOGETHER, _ = ensemble()
+TOGETHER, _ = panel_of()
 TABLE = np.random.default_rng(0).random((2000, 29), dtype=np.float32)
 
 
-def panels(*ensembles: Ensemble) -> list[Panel]:
-    """One panel for each ensemble, with its members numbered on."""
-    first, built = 0, []
-    for together in ensembles:
-        built.append(Panel(np.arange(first, first + together.n_members), View((UnchangedView(),)), [together]))
-        first += together.n_members
-    return built
-
-
 def scores(rows, n_jobs=None):
-    return score_rows(rows, panels(TOGETHER), mean_of(5), n_jobs)
+    return score_rows(rows, [TOGETHER], mean_of(5), n_jobs)
 
 
 WHOLE = scores(TABLE)
@@ -122,19 +110,33 @@ def test_sparse_and_dense_rows_score_alike():
 
 @pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "few"])
 def test_the_compiled_pass_scores_as_the_plain_formulas(kind, monkeypatch):
-    together, _ = ensemble(kind)
-    plain = scaled_member_scores(TABLE, panels(together), mean_of(5), None)
-    monkeypatch.setattr(scoring, "NUMBERS_WORTH_COMPILING", 0)
-    assert np.array_equal(scaled_member_scores(TABLE, panels(together), mean_of(5), None), plain)
-    assert (together.scorer(1) == together.member_scores) == (kind == "fourier")
+    together, _ = panel_of(kind)
+    plain = scaled_member_scores(TABLE, [together], mean_of(5), None)
+    monkeypatch.setattr(scoring, "COMPONENTS_WORTH_COMPILING", 0)
+    assert np.array_equal(scaled_member_scores(TABLE, [together], mean_of(5), None), plain)
+    assert (slope_to_compile_with(together, 1) is None) == (kind == "fourier")
 
 
 def test_panels_are_scored_through_their_own_views_and_combined():
-    few, _ = ensemble("few", n_members=2)
+    few, _ = panel_of("few", n_members=2, first=5)
     few.typical[:] = [0.5, 2.0]
     combination = geometric_mean([1.0] * 5 + [0.5] * 2)
     by_hand = np.concatenate(
-        [np.log(TOGETHER.member_scores(TABLE) + 0.01), np.log(few.member_scores(TABLE) / few.typical + 0.01)], axis=1
+        [np.log(seat_scores(TABLE, TOGETHER) + 0.01), np.log(seat_scores(TABLE, few) / few.typical + 0.01)], axis=1
     )
     expected = np.exp(by_hand @ np.array([1 / 9] * 5 + [2 / 9] * 2))
-    np.testing.assert_allclose(score_rows(TABLE, panels(TOGETHER, few), combination, None), expected, rtol=1e-4)
+    np.testing.assert_allclose(score_rows(TABLE, [TOGETHER, few], combination, None), expected, rtol=1e-4)
+
+
+def test_rounds_stand_side_by_side_and_can_be_taken_apart(rng):
+    """Three rounds of two members in one panel: each round alone, and the last two, as panels of their own."""
+    _, rounds = panel_of(n_members=6)
+    together = Panel([0, 1], View((UnchangedView(),)), 3, rounds[0])
+    for place in (0, 1):
+        together.put(place, [rounds[2 * number + place] for number in range(3)])
+    rows = rng.random((40, 29), dtype=np.float32)
+    expected = np.stack([np.mean((m.phi(rows) - m.mapping(rows)) ** 2, axis=1) for m in rounds], axis=1)
+    assert seat_scores(rows, together) == pytest.approx(expected, rel=1e-3, abs=1e-5)
+    assert np.array_equal(seat_scores(rows, together.one_round(1)), seat_scores(rows, together)[:, 2:4])
+    assert np.array_equal(seat_scores(rows, together.last_rounds(2)), seat_scores(rows, together)[:, 2:])
+    assert together.last_rounds(3) is together

@@ -22,11 +22,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import rdplearn
-from rdplearn import ModelFileError, RDPDetector, TableEncoder, TableModel
-from rdplearn.detector import PAPER
+from rdplearn import KeepRounds, ModelFileError, RandomMapping, RDPDetector, TableEncoder, TableModel
+from rdplearn.defaults import DETECTOR_PAPER
 from tests.conftest import SMALL, planted_table
 
-TINY = {**PAPER, "n_members": 2, "n_components": 4, "n_rounds": 2, "n_steps": 20, "max_samples": 50, "random_state": 0}
+TINY = {
+    **DETECTOR_PAPER,
+    "n_members": 2,
+    "n_components": 4,
+    "n_rounds": 2,
+    "n_steps": 20,
+    "max_samples": 50,
+    "random_state": 0,
+}
 MIXED = pa.table(
     {
         "age": [31.0, None, 57.0, 44.0] * 20,
@@ -36,15 +44,15 @@ MIXED = pa.table(
 )
 KINDS = {
     "the paper's": {},
-    "all rounds": {"keep_rounds": True},
+    "all rounds": {"callbacks": [KeepRounds()]},
     "two rounds": {"n_rounds": 2, "score_rounds": 2},
     "no scaling": {"views": "unchanged"},
     "turns": {"views": ("robust", "rank+surprise"), "mapping": ["few", "leaky", "few"], "combination": "geometric"},
     "linear": {"mapping": "linear"},
     "sparse": {"mapping": "sparse"},
-    "fourier": {"mapping": "fourier", "bandwidth": 0.5},
+    "fourier": {"mapping": RandomMapping("fourier", bandwidth=0.5)},
     "identity": {"mapping": "identity", "n_components": 6},
-    "no novelty": {"novelty_weight": 0.0, "n_targets": 7},
+    "no novelty": {"novelty_weight": 0.0, "mapping": RandomMapping("leaky", n_targets=7)},
     "no novelty, identity": {"novelty_weight": 0.0, "mapping": "identity"},
     "false alarms": {"false_alarm_rate": 0.05},
     "a share": {"contamination": np.float64(0.1), "max_samples": np.int64(300)},
@@ -135,7 +143,7 @@ def test_what_cannot_be_stored_is_refused(tmp_path: Path, table):
     with pytest.raises(ValueError, match="makes 2 columns and the model was fitted on 6"):
         rdplearn.save(RDPDetector(**TINY).fit(table), tmp_path / "model", encoder=TableEncoder().fit(np.eye(3)[:, :2]))
     broken = RDPDetector(**TINY).fit(table)
-    broken.panels_[0].ensembles[-1].weights[0, 0] = np.nan
+    broken.panels_[0].weights[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"'panel_0.round_0.weights' has NaN or infinity"):
         rdplearn.save(broken, tmp_path / "model")
     assert not any(tmp_path.iterdir())
@@ -202,7 +210,7 @@ def assert_refused(path: str | Path, match: str | None = None) -> None:
 
 Tamper = Callable[[dict[str, Any], dict[str, Any]], object]
 TAMPERED: dict[str, tuple[Tamper, str]] = {
-    "a later format": (lambda h, a: h.update(format=2), r"in format 2, and this is .* Upgrade rdplearn"),
+    "a later format": (lambda h, a: h.update(format=3), r"in format 3, and this is .* Upgrade rdplearn"),
     "format zero": (lambda h, a: h.update(format=0), "which there never was"),
     "no format": (lambda h, a: h.pop("format"), "impossible 'format'"),
     "another estimator": (lambda h, a: h.update(estimator="os.system"), "holds 'os.system'"),

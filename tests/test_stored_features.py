@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import rdplearn
-from rdplearn import ModelFileError, RDPClusterer, RDPTransformer, TableModel
+from rdplearn import ModelFileError, RandomMapping, RDPClusterer, RDPTransformer, TableModel
 from tests.test_storage import JSON_VALUES, MIXED, Tamper, assert_refused, parts_of, rewrite
 
 QUICK = {"n_components": 5, "n_steps": 10, "random_state": 0}
@@ -33,13 +33,16 @@ TRANSFORMERS: dict[str, tuple[dict[str, Any], str]] = {
     "centred rows": (QUICK, "few columns"),
     "weighted rows": (QUICK, "mostly zero"),
     "units left open": ({"n_steps": 5, "random_state": 1}, "dense"),
-    "min-max": ({**QUICK, "scaling": "minmax"}, "mostly zero"),
-    "as they are": ({**QUICK, "scaling": None, "mapping": "leaky", "n_targets": np.int64(7)}, "dense"),
-    "a bandwidth": ({**QUICK, "mapping": "fourier", "bandwidth": 0.5, "inner_product": "plain"}, "few columns"),
+    "min-max": ({**QUICK, "views": "minmax"}, "mostly zero"),
+    "as they are": ({**QUICK, "views": "unchanged", "mapping": RandomMapping("leaky", n_targets=np.int64(7))}, "dense"),
+    "a bandwidth": (
+        {**QUICK, "mapping": RandomMapping("fourier", bandwidth=0.5), "inner_product": "plain"},
+        "few columns",
+    ),
     "one partner": (PAIRS, "dense"),
     "reconstruction": ({**PAIRS, "reconstruction_weight": 1.0}, "dense"),
     "reconstruction alone": ({**PAIRS, "reconstruction_weight": 0.5, "distance_weight": 0.0}, "few columns"),
-    "reconstruction of sparse rows": ({**PAIRS, "reconstruction_weight": 1.0, "scaling": None}, "mostly zero"),
+    "reconstruction of sparse rows": ({**PAIRS, "reconstruction_weight": 1.0, "views": "unchanged"}, "mostly zero"),
 }
 
 
@@ -50,9 +53,9 @@ def assert_same_transformer(again: RDPTransformer, transformer: RDPTransformer, 
     assert again.get_params() == transformer.get_params()
     assert again.n_components_ == transformer.n_components_
     assert again.get_feature_names_out().tolist() == transformer.get_feature_names_out().tolist()
-    assert type(again.formulation_.view) is type(transformer.formulation_.view)
+    assert type(again.chosen_.view) is type(transformer.chosen_.view)
     for name in ("mapping", "bandwidth", "slope", "unit_in_loss", "unit_features", "start"):
-        assert getattr(again.formulation_, name) == getattr(transformer.formulation_, name)
+        assert getattr(again.chosen_, name) == getattr(transformer.chosen_, name)
     assert (again.decoder_ is None) == (transformer.decoder_ is None)
     if transformer.decoder_ is not None:
         np.testing.assert_array_equal(again.inverse_transform(features), transformer.inverse_transform(features))

@@ -98,7 +98,7 @@ def test_long_tables_are_scored_by_the_compiled_kernel_from_the_same_row_on(monk
         compiled.append(n_numbers >= scoring.NUMBERS_WORTH_COMPILING)
         return original(self, n_numbers)
 
-    n_numbers = sum(ensemble.bias.size for panel in model.estimator.panels_ for ensemble in panel.ensembles)
+    n_numbers = sum(panel.bias.size for panel in model.estimator.panels_)
     monkeypatch.setattr("rdplearn._scoring.scores.NUMBERS_WORTH_COMPILING", 101 * n_numbers)
     monkeypatch.setattr(Ensemble, "scorer", scorer)
     whole = model.score_samples(frame)

@@ -14,32 +14,28 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, RecordEvery, TorchOptions
 from rdplearn._model import losses
 from rdplearn._model.mapping import draw_mapping
-from rdplearn._model.representation import Representation, TrainingSettings, draw_representation
+from rdplearn._model.representation import Representation, draw_representation
 from rdplearn._training import random_stream
-from rdplearn._training.engines.plain import PlainSteps
-from rdplearn._training.task import Problem
+from rdplearn._training.engines.plain import PlainEngine
+from rdplearn._training.settings import TrainingSettings, TrainingTask
 from tests.conftest import assert_same_to_rounding, planted_table, training_settings
 
 torch = pytest.importorskip("torch", reason="the torch engine needs PyTorch")
 nn, F = torch.nn, torch.nn.functional
 
-from rdplearn._training import stacks as stacked_members
-from rdplearn._training.engines import (
-    torch_device,
-    torch_stream,
-)
+from rdplearn._training import members as member_training  # noqa: E402
+from rdplearn._training.engines import torch_device, torch_stream  # noqa: E402
 from rdplearn._training.engines.torch_rows import DenseStack  # noqa: E402
-from rdplearn._training.engines.torch_steps import StackedSteps  # noqa: E402
-from rdplearn._training.torch_options import TorchSettings  # noqa: E402
+from rdplearn._training.engines.torch_steps import TorchEngine  # noqa: E402
 
 QUICK = {"n_members": 3, "n_rounds": 2, "n_steps": 40, "max_samples": 300, "random_state": 0}
-CPU = TorchSettings(device="cpu")
+CPU = TorchOptions(device="cpu")
 
 
-def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[Problem]:
+def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[TrainingTask]:
     """Members with different rows, different numbers of rows and, if wanted, different numbers of columns."""
     made = []
     for number, n_columns_here in enumerate(n_columns):
@@ -49,13 +45,13 @@ def problems(*, sparse: bool = False, n_columns=(20, 20, 20)) -> list[Problem]:
         rows = sp.csr_array(dense) if sparse else dense
         kept = np.arange(0, rows.shape[0], 1 + number)
         targets = draw_mapping("leaky", rows, kept, 16, rng)(rows)
-        made.append(Problem(rows, targets, kept, draw_representation(n_columns_here, 16, rng), 100 + number))
+        made.append(TrainingTask(rows, targets, kept, draw_representation(n_columns_here, 16, rng), 100 + number))
     return made
 
 
-def train_alone(problem: Problem, how: TrainingSettings) -> None:
+def train_alone(problem: TrainingTask, how: TrainingSettings) -> None:
     """Train a member by the plain formulas."""
-    steps = PlainSteps([problem], how)
+    steps = PlainEngine([problem], how)
     steps.run(0, how.n_steps)
     steps.finish()
 
@@ -77,12 +73,12 @@ def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sp
     """Dropout too: it is drawn from the same stream."""
     how = training_settings(**VARIANTS[variant])
     alone, stacked = problems(sparse=sparse), problems(sparse=sparse)
-    steps = StackedSteps(stacked, how, CPU)
+    steps = TorchEngine(stacked, how, CPU)
     steps.run(0, 25)
     losses_of_stack = steps.run(25, 35)
     steps.finish()
     for number, problem in enumerate(alone):
-        plain = PlainSteps([problem], how)
+        plain = PlainEngine([problem], how)
         plain.run(0, 25)
         (losses_alone,) = plain.run(25, 35)
         plain.finish()
@@ -94,7 +90,7 @@ def test_a_stack_gives_the_weights_that_each_member_would_have_alone(variant, sp
 
 def test_members_with_fewer_columns_are_stacked_with_the_others():
     alone, stacked = problems(n_columns=(20, 7, 12)), problems(n_columns=(20, 7, 12))
-    steps = StackedSteps(stacked, training_settings(), CPU)
+    steps = TorchEngine(stacked, training_settings(), CPU)
     steps.run(0, 60)
     steps.finish()
     for one, of_stack in zip(alone, stacked, strict=True):
@@ -121,7 +117,7 @@ def test_a_stack_agrees_with_autograd_member_by_member():
             shift = 1 + int(random_stream.below(random_stream.words(partner_key, 1), how.batch_size - 1)[0])
             member.step(table[batch], table[batch[losses.partners(how.batch_size, shift)]])
         references.append(member)
-    steps = StackedSteps(stacked, how, CPU)
+    steps = TorchEngine(stacked, how, CPU)
     steps.run(0, how.n_steps)
     steps.finish()
     for problem, member in zip(stacked, references, strict=True):
@@ -133,7 +129,7 @@ def test_one_exploding_member_does_not_slow_the_rest():
     how = training_settings(max_grad_norm=0.01)
     alone, stacked = problems(), problems()
     stacked[1].targets *= 1e4
-    steps = StackedSteps(stacked, how, CPU)
+    steps = TorchEngine(stacked, how, CPU)
     steps.run(0, 60)
     steps.finish()
     train_alone(alone[0], how)
@@ -180,7 +176,7 @@ def test_the_result_does_not_depend_on_threads_or_on_how_members_are_stacked(tab
     expected = RDPDetector(engine="torch", **QUICK).fit(table).score_samples(table)
     two = RDPDetector(engine="torch", n_jobs=2, **QUICK).fit(table)
     np.testing.assert_allclose(two.score_samples(table), expected, rtol=1e-4)
-    monkeypatch.setattr(stacked_members, "LARGEST_STACK", 1)  # every member on its own
+    monkeypatch.setattr(member_training, "LARGEST_STACK", 1)  # every member on its own
     one_by_one = RDPDetector(engine="torch", **QUICK).fit(table)
     np.testing.assert_allclose(one_by_one.score_samples(table), expected, rtol=1e-4)
 
@@ -188,7 +184,7 @@ def test_the_result_does_not_depend_on_threads_or_on_how_members_are_stacked(tab
 def test_threads_and_the_generator_of_torch_are_left_as_they_were(table):
     torch.manual_seed(1)
     state, n_threads = torch.get_rng_state(), torch.get_num_threads()
-    RDPDetector(network=with_tanh, n_jobs=2, **QUICK).fit(table)
+    RDPDetector(torch=TorchOptions(network=with_tanh), n_jobs=2, **QUICK).fit(table)
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == n_threads
 
@@ -292,7 +288,7 @@ def test_a_network_like_the_papers_is_trained_like_the_papers():
             module[0].bias.zero_()
         problem.phi = OwnNetwork(module, 16)
     for stack in (alone, own):
-        steps = StackedSteps(stack, training_settings(), CPU)
+        steps = TorchEngine(stack, training_settings(), CPU)
         steps.run(0, 60)
         steps.finish()
     for ours, theirs in zip(alone, own, strict=True):
@@ -302,23 +298,23 @@ def test_a_network_like_the_papers_is_trained_like_the_papers():
 @pytest.mark.parametrize("network", [[12], [12, 9], with_tanh], ids=["one hidden", "two hidden", "own"])
 def test_any_network_learns(network, labels):
     table = planted_table()[0]
-    detector = RDPDetector(network=network, **{**QUICK, "n_steps": 150}).fit(table)
+    detector = RDPDetector(torch=TorchOptions(network=network), **{**QUICK, "n_steps": 150}).fit(table)
     first, last = detector.history_[0], [r for r in detector.history_ if (r["member"], r["round"]) == (0, 0)][-1]
     assert last["novelty_loss"] < 0.7 * first["novelty_loss"]
     assert detector.score_samples(table)[labels].mean() < detector.score_samples(table)[~labels].mean()
-    again = RDPDetector(network=network, **{**QUICK, "n_steps": 150}).fit(table)
+    again = RDPDetector(torch=TorchOptions(network=network), **{**QUICK, "n_steps": 150}).fit(table)
     np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
     assert len(np.unique(detector.member_scores(table)[0])) == 3  # members differ
     copy = pickle.loads(pickle.dumps(detector))
     np.testing.assert_array_equal(copy.score_samples(table), detector.score_samples(table))
-    assert clone(detector).network == network
+    assert clone(detector).torch == TorchOptions(network=network)
 
 
 @pytest.mark.parametrize("network", [None, [12], with_tanh], ids=["paper's", "hidden", "own"])
 def test_rows_are_explained(network):
     table = planted_table()[0]
     table[7, 2] = 40.0
-    detector = RDPDetector(engine="torch", network=network, **QUICK).fit(table)
+    detector = RDPDetector(engine="torch", torch=TorchOptions(network=network), **QUICK).fit(table)
     contributions = detector.explain(table[5:10]).contributions
     assert int(np.argmax(contributions[2])) == 2
     gap = -detector.score_samples(table[5:10]) - detector.typical_rows_.score
@@ -341,14 +337,17 @@ def test_hidden_layers_are_applied_alike_in_numpy_and_in_torch():
 @pytest.mark.parametrize("network", [[12], with_tanh], ids=["hidden", "own"])
 def test_the_transformer_takes_any_network(pairs, network):
     pixels = load_digits().data[:300]
-    transformer = RDPTransformer(network=network, pairs=pairs, n_components=8, n_steps=120, random_state=0).fit(pixels)
+    options = TorchOptions(network=network)
+    transformer = RDPTransformer(torch=options, pairs=pairs, n_components=8, n_steps=120, random_state=0).fit(pixels)
     assert transformer.transform(pixels).shape == (300, 8)
     assert transformer.history_[-1]["distance_loss"] < 0.8 * transformer.history_[0]["distance_loss"]
 
 
 def test_each_member_has_batch_statistics_of_its_own(table):
-    detector = RDPDetector(network=with_batch_norm, views="rank", mapping="leaky", **QUICK).fit(table)
-    modules = [network.module for network in detector.panels_[0].ensembles[-1].networks]
+    detector = RDPDetector(torch=TorchOptions(network=with_batch_norm), views="rank", mapping="leaky", **QUICK).fit(
+        table
+    )
+    modules = [network.module for network in detector.panels_[0].last_rounds(1).networks]
     assert [int(module[1].num_batches_tracked) for module in modules] == 3 * [QUICK["n_steps"]]
     means = torch.stack([module[1].running_mean for module in modules])
     assert not torch.allclose(means[0], means[1])
@@ -356,15 +355,17 @@ def test_each_member_has_batch_statistics_of_its_own(table):
 
 
 def test_a_network_that_cannot_be_stacked_is_trained_all_the_same(table):
-    stacked = RDPDetector(network=like_the_paper, **QUICK).fit(table)
+    stacked = RDPDetector(torch=TorchOptions(network=like_the_paper), **QUICK).fit(table)
     with pytest.warns(RDPWarning, match="'network' cannot be computed for all members at once"):
-        one_by_one = RDPDetector(network=like_the_paper_in_parts, **QUICK).fit(table)
+        one_by_one = RDPDetector(torch=TorchOptions(network=like_the_paper_in_parts), **QUICK).fit(table)
     np.testing.assert_allclose(one_by_one.score_samples(table), stacked.score_samples(table), rtol=1e-3)
 
 
 def test_auxiliary_losses_are_recorded_and_learned(table):
     without, with_it = (
-        RDPDetector(**{**QUICK, "n_steps": 120}, auxiliary_losses=auxiliary, record_every=40).fit(table)
+        RDPDetector(
+            **{**QUICK, "n_steps": 120}, torch=TorchOptions(auxiliary_losses=auxiliary), callbacks=[RecordEvery(40)]
+        ).fit(table)
         for auxiliary in ({"apart": (keep_distances, 1e-9)}, {"apart": (keep_distances, 5.0)})
     )
     assert with_it.history_[-1]["apart_loss"] < 0.7 * without.history_[-1]["apart_loss"]
@@ -378,21 +379,23 @@ def test_an_auxiliary_loss_sees_the_batch_of_one_member():
         return phi.new_zeros(())
 
     table = planted_table()[0]
-    RDPDetector(**QUICK, n_components=5, batch_size=16, views="minmax", auxiliary_losses={"spy": (spy, 1.0)}).fit(table)
+    RDPDetector(
+        **QUICK, n_components=5, batch_size=16, views="minmax", torch=TorchOptions(auxiliary_losses={"spy": (spy, 1.0)})
+    ).fit(table)
     assert set(seen) == {((16, 6), (16, 5), (16, 5), (16,))}
 
 
 def test_several_auxiliary_losses_add_up():
     stacked = problems()
     constant = {"one": (lambda *_: torch.ones(()), 2.0), "two": (lambda *_: 2 * torch.ones(3), 1.0)}
-    steps = StackedSteps(stacked, training_settings(), TorchSettings(auxiliary_losses=constant, device="cpu"))
+    steps = TorchEngine(stacked, training_settings(), TorchOptions(auxiliary_losses=constant, device="cpu"))
     assert steps.run(0, 5)[0].auxiliary == {"one": 1.0, "two": 2.0}
 
 
 def test_the_squared_error_is_the_default_distance_loss():
     ours, own = problems(), problems()
     for stack, loss in ((ours, None), (own, lambda predicted, wanted: F.mse_loss(predicted, wanted))):
-        steps = StackedSteps(stack, training_settings(), TorchSettings(distance_loss=loss, device="cpu"))
+        steps = TorchEngine(stack, training_settings(), TorchOptions(distance_loss=loss, device="cpu"))
         steps.run(0, 40)
         steps.finish()
     for one, other in zip(ours, own, strict=True):
@@ -400,9 +403,9 @@ def test_the_squared_error_is_the_default_distance_loss():
 
 
 def test_any_distance_loss_may_take_its_place(table):
-    huber = RDPDetector.paper(**QUICK, distance_loss=F.huber_loss, inner_product="plain", distance_weight=0.01).fit(
-        table
-    )
+    huber = RDPDetector.paper(
+        **QUICK, torch=TorchOptions(distance_loss=F.huber_loss), inner_product="plain", distance_weight=0.01
+    ).fit(table)
     squared = RDPDetector.paper(**QUICK, engine="torch", inner_product="plain", distance_weight=0.01).fit(table)
     assert huber.history_[0]["distance_loss"] < squared.history_[0]["distance_loss"]
 
@@ -412,7 +415,7 @@ def test_a_loss_that_cannot_be_stacked_is_computed_member_by_member(table):
         return phi[phi > 0].mean()
 
     with pytest.warns(RDPWarning, match="computed for one after the other"):
-        RDPDetector(**QUICK, auxiliary_losses={"positive": (of_positive, 0.1)}).fit(table)
+        RDPDetector(**QUICK, torch=TorchOptions(auxiliary_losses={"positive": (of_positive, 0.1)})).fit(table)
 
 
 def test_faults_of_the_users_code_come_through(table):
@@ -420,15 +423,15 @@ def test_faults_of_the_users_code_come_through(table):
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        RDPDetector(**QUICK, auxiliary_losses={"broken": (broken, 1.0)}).fit(table)
+        RDPDetector(**QUICK, torch=TorchOptions(auxiliary_losses={"broken": (broken, 1.0)})).fit(table)
     with pytest.raises(TypeError, match=r"auxiliary_losses\['number'\] must return a tensor of losses"):
-        RDPDetector(**QUICK, auxiliary_losses={"number": (lambda *_: 1.0, 1.0)}).fit(table)
+        RDPDetector(**QUICK, torch=TorchOptions(auxiliary_losses={"number": (lambda *_: 1.0, 1.0)})).fit(table)
 
 
 BAD_PARAMETERS = {
-    "widths": ({"network": [0]}, "'network' parameter of RDPDetector must be None, a list of the widths"),
-    "engine": ({"network": [8], "engine": "numba"}, "'network' parameter of RDPDetector needs engine='torch'"),
-    "device of another engine": ({"device": "cuda", "engine": "numpy"}, "'device' parameter of RDPDetector needs"),
+    "widths": ({"network": [0]}, "'network' of TorchOptions must be None, a list of the widths"),
+    "engine": ({"network": [8], "engine": "numba"}, "'network' of TorchOptions needs engine='torch' of RDPDetector"),
+    "device of another engine": ({"device": "cuda", "engine": "numpy"}, "'device' of TorchOptions needs"),
     "no pair": ({"auxiliary_losses": {"x": keep_distances}}, "dictionary of name: \\(function, weight\\)"),
     "weight": ({"auxiliary_losses": {"x": (keep_distances, 0)}}, "weights above 0"),
     "name": ({"auxiliary_losses": {"novelty": (keep_distances, 1)}}, "must not use the name of a built-in loss"),
@@ -438,22 +441,27 @@ BAD_PARAMETERS = {
 
 @pytest.mark.parametrize("kind", BAD_PARAMETERS)
 def test_bad_parameters_are_refused(kind, table):
-    parameters, message = BAD_PARAMETERS[kind]
+    (parameters, message), engine = BAD_PARAMETERS[kind], "auto"
+    if "engine" in parameters:
+        parameters, engine = (
+            {name: value for name, value in parameters.items() if name != "engine"},
+            parameters["engine"],
+        )
     with pytest.raises(ValueError, match=message):
-        RDPDetector(**{**QUICK, "views": "minmax", **parameters}).fit(table)
+        RDPDetector(engine=engine, views="minmax", torch=TorchOptions(**parameters), **QUICK).fit(table)
 
 
 def test_a_function_that_makes_no_network_is_refused(table):
     with pytest.raises(TypeError, match=r"must return a torch.nn.Module with parameters to learn. Got Tanh"):
-        RDPDetector(**QUICK, network=lambda n, k: nn.Tanh()).fit(table)
+        RDPDetector(**QUICK, torch=TorchOptions(network=lambda n, k: nn.Tanh())).fit(table)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_device_that_is_not_there_is_named(table):
     with pytest.raises(ValueError, match=r"must be one that PyTorch finds on this machine: .*'cpu'. Got 'cuda'"):
-        RDPDetector(**QUICK, device="cuda").fit(table)
+        RDPDetector(**QUICK, torch=TorchOptions(device="cuda")).fit(table)
     with pytest.raises(ValueError, match="Got 'cuda'"):
-        RDPTransformer(n_steps=5, device="cuda").fit(table)
+        RDPTransformer(n_steps=5, torch=TorchOptions(device="cuda")).fit(table)
 
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])
@@ -461,7 +469,9 @@ def test_other_devices_give_the_same_result(device, table):
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not there[device]:
         pytest.skip(f"there is no {device} device on this machine")
-    here, elsewhere = (RDPDetector(engine="torch", device=name, **QUICK).fit(table) for name in ("cpu", device))
+    here, elsewhere = (
+        RDPDetector(engine="torch", torch=TorchOptions(device=name), **QUICK).fit(table) for name in ("cpu", device)
+    )
     np.testing.assert_allclose(elsewhere.score_samples(table), here.score_samples(table), rtol=2e-3)
 
 
@@ -474,7 +484,8 @@ def test_the_steps_can_be_compiled(table, monkeypatch):
     compiler = torch.compile
     monkeypatch.setattr(torch, "compile", lambda function: compiler(function, backend="eager", fullgraph=True))
     plain, compiled = (
-        RDPDetector.paper(engine="torch", compile=compile, **QUICK).fit(table) for compile in (False, True)
+        RDPDetector.paper(engine="torch", torch=TorchOptions(compile=compile), **QUICK).fit(table)
+        for compile in (False, True)
     )
     np.testing.assert_allclose(compiled.score_samples(table), plain.score_samples(table), rtol=1e-4)
 
@@ -486,10 +497,10 @@ def test_where_compiling_fails_training_goes_on_with_a_warning(table, monkeypatc
     monkeypatch.setattr(torch, "compile", fails)
     plain = RDPDetector(engine="torch", **QUICK).fit(table)
     with pytest.warns(RDPWarning, match="torch.compile failed .no compiler here.; training goes on without it"):
-        other = RDPDetector(engine="torch", compile=True, **QUICK).fit(table)
+        other = RDPDetector(engine="torch", torch=TorchOptions(compile=True), **QUICK).fit(table)
     np.testing.assert_array_equal(other.score_samples(table), plain.score_samples(table))
     with pytest.warns(RDPWarning, match="torch.compile failed"):
-        RDPTransformer(n_steps=5, compile=True).fit(table)
+        RDPTransformer(n_steps=5, torch=TorchOptions(compile=True)).fit(table)
 
 
 # without PyTorch

@@ -17,8 +17,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from rdplearn import RDPTransformer, RDPWarning, TableError
+from rdplearn import RandomMapping, RDPTransformer, RDPWarning, TableError
 from rdplearn import transformer as transformers
+from rdplearn._training import features
 from tests.conftest import assert_same_to_rounding
 
 QUICK = {"n_components": 8, "n_steps": 60, "batch_size": 32, "random_state": 0}
@@ -75,7 +76,7 @@ def test_learning_happens(kind):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_the_papers_setting_learns_to_predict_distances(kind):
     X = groups()[0] if kind == "dense" else words()[0]
-    transformer = paper(X, n_steps=500, reconstruction_weight=0.0, scaling="minmax")
+    transformer = paper(X, n_steps=500, reconstruction_weight=0.0, views="minmax")
     assert transformer.history_[-1]["distance_loss"] < 0.9 * transformer.history_[0]["distance_loss"]
     assert transformer.decoder_ is None
 
@@ -83,7 +84,7 @@ def test_the_papers_setting_learns_to_predict_distances(kind):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_the_papers_setting_learns_to_give_rows_back(kind):
     X = groups()[0] if kind == "dense" else words()[0]
-    transformer = paper(X, n_steps=500, learning_rate=1.0, scaling="minmax")
+    transformer = paper(X, n_steps=500, learning_rate=1.0, views="minmax")
     rows = X if kind == "dense" else X.toarray()
     width = np.ptp(rows, axis=0)
     width[width == 0] = 1.0
@@ -94,7 +95,7 @@ def test_the_papers_setting_learns_to_give_rows_back(kind):
 def test_the_papers_setting_is_the_papers():
     params = RDPTransformer.paper().get_params()
     assert params["n_components"] == 1024
-    assert params["n_targets"] is None  # as many
+    assert params["mapping"] == "leaky"  # with as many targets
     assert params["n_steps"] == 30_000
     assert params["batch_size"] == 192
     assert params["distance_weight"] == params["reconstruction_weight"] == 1
@@ -119,20 +120,20 @@ def test_features_beat_pixels_for_a_linear_classifier_of_few_rows():
     [
         {"mapping": "linear"},
         {"mapping": "leaky"},
-        {"mapping": "sparse", "n_targets": 30},
-        {"mapping": "fourier", "n_targets": 64},
-        {"mapping": "fourier", "bandwidth": 2.0},
+        {"mapping": RandomMapping("sparse", n_targets=30)},
+        {"mapping": RandomMapping("fourier", n_targets=64)},
+        {"mapping": RandomMapping("fourier", bandwidth=2.0)},
         {"mapping": "identity"},
         {"mapping": PCA(4)},
         {"mapping": np.sin},
-        {"scaling": "minmax"},
-        {"scaling": None},
-        {"scaling": "unit", "inner_product": "plain"},
+        {"views": "minmax"},
+        {"views": "unchanged"},
+        {"views": "unit", "inner_product": "plain"},
         {"inner_product": "unit", "mapping": "linear"},
         {"pairs": "one"},
-        {"pairs": "one", "n_targets": 5, "dropout": 0.2},
+        {"pairs": "one", "mapping": RandomMapping("leaky", n_targets=5), "dropout": 0.2},
         {"pairs": "one", "inner_product": "plain", "distance_weight": 0.01, "max_grad_norm": 1.0},
-        {"pairs": "one", "scaling": "unit", "mapping": "fourier"},
+        {"pairs": "one", "views": "unit", "mapping": "fourier"},
     ],
     ids=str,
 )
@@ -147,11 +148,11 @@ def test_every_variant_keeps_groups_apart(options):
 def test_the_rule_looks_at_the_values_not_at_the_format():
     X, _ = words()
     ours, theirs = fitted(X), fitted(X.toarray())
-    assert ours.formulation_.mapping == theirs.formulation_.mapping == "linear"
+    assert ours.chosen_.mapping == theirs.chosen_.mapping == "linear"
     assert_same_to_rounding(ours.transform(X), theirs.transform(X.toarray()), after_steps=100)
     filled, _ = groups()
     ours, theirs = fitted(sp.csr_array(filled)), fitted(filled)
-    assert ours.formulation_.mapping == theirs.formulation_.mapping == "fourier"
+    assert ours.chosen_.mapping == theirs.chosen_.mapping == "fourier"
     assert_same_to_rounding(ours.transform(filled), theirs.transform(filled), after_steps=1000)
 
 
@@ -173,7 +174,7 @@ def test_large_tables_are_prepared_a_batch_at_a_time(monkeypatch):
 def test_the_rotation_is_the_same_algorithm(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 200))
     rotated = fitted(X)
-    monkeypatch.setattr(RDPTransformer, "_rotation_pays", lambda self, rows, training: False)
+    monkeypatch.setattr(features, "rotation_pays", lambda task, settings: False)
     assert_same_to_rounding(fitted(X).transform(X), rotated.transform(X), after_steps=10_000)
 
 
@@ -282,13 +283,13 @@ def test_progress_goes_to_stderr(capsys):
 # the way back
 
 
-@pytest.mark.parametrize("scaling", ["minmax", None])
-def test_inverse_transform_brings_rows_back(scaling):
+@pytest.mark.parametrize("views", ["minmax", "unchanged"])
+def test_inverse_transform_brings_rows_back(views):
     rng = np.random.default_rng(0)
     table = rng.random((200, 2)) @ rng.random((2, 6))
-    if scaling == "minmax":
+    if views == "minmax":
         table = 50 + 200 * table
-    transformer = paper(table, scaling=scaling, n_steps=4000, dropout=0.0, max_grad_norm=1.0)
+    transformer = paper(table, views=views, n_steps=4000, dropout=0.0, max_grad_norm=1.0)
     back = transformer.inverse_transform(transformer.transform(table))
     assert back.shape == table.shape
     assert np.mean((back - table) ** 2) < 0.1 * table.var(axis=0).mean()
@@ -320,7 +321,7 @@ def test_inverse_transform_says_what_is_missing():
         ({"inner_product": "l1"}, "'inner_product' parameter .* with pairs='all'. Got 'l1'"),
         ({"pairs": "one", "inner_product": "unit"}, "must be 'l1' or 'plain' with pairs='one'"),
         ({"distance_weight": 0.0}, "there would be nothing to learn"),
-        ({"pairs": "one", "reconstruction_weight": 1.0, "scaling": "unit"}, "cannot be brought back"),
+        ({"pairs": "one", "reconstruction_weight": 1.0, "views": "unit"}, "cannot be brought back"),
         ({"n_components": 10**9}, "must fit the table. Got 1,000,000,000"),
     ],
     ids=lambda value: str(value)[:40],
@@ -376,7 +377,7 @@ def test_nan_and_infinity_are_errors_that_name_the_column(make, wrong):
     ],
 )
 def test_odd_tables_give_finite_features(make, table):
-    options = {"scaling": "minmax"} if make is paper else {}
+    options = {"views": "minmax"} if make is paper else {}
     features = make(table, n_steps=20, **options).transform(table)
     assert features.shape == (table.shape[0], 8)
     assert np.isfinite(features).all()

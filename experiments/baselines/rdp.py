@@ -49,9 +49,9 @@ class RDP:
         self.options = options
 
     def fit(self, rows: Rows) -> Self:
-        from rdplearn import RDPDetector
+        from rdplearn import KeepRounds, RDPDetector
 
-        self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
+        self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, callbacks=[KeepRounds()], **self.options)
         with _size_refused():
             self.detector_.fit(rows)
         return self

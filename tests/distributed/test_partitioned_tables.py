@@ -12,7 +12,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rdplearn import Checkpoint, RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, TableEncoder, TableModel
+from rdplearn import (
+    Checkpoint,
+    RDPClusterer,
+    RDPDetector,
+    RDPTransformer,
+    RDPWarning,
+    TableEncoder,
+    TableModel,
+    TorchOptions,
+)
 from rdplearn.errors import TableError
 from tests.distributed.conftest import SMALL
 
@@ -49,7 +58,7 @@ def test_fit_and_results_are_those_of_one_machine(client, numbers, cuts, estimat
 
 def test_pytorch_trains_on_the_cluster_as_well(client, numbers):
     pytest.importorskip("torch", reason="the torch engine needs PyTorch")
-    detector = RDPDetector(engine="torch", network=[8], **SMALL)
+    detector = RDPDetector(engine="torch", torch=TorchOptions(network=[8]), **SMALL)
     here, there = clone(detector).fit(numbers), clone(detector).fit(in_parts(numbers, [300]))
     np.testing.assert_allclose(there.score_samples(numbers), here.score_samples(numbers), rtol=1e-3)
 

@@ -70,8 +70,8 @@ def learned_features(estimator: Any, matrix: Any) -> npt.NDArray[Any]:
     if isinstance(estimator, RDPDetector):
         parts = []
         for panel in estimator.panels_:
-            ensemble = panel.ensembles[-1]
-            phi = ensemble.represent(panel.view(matrix), slice(0, ensemble.n_members)).reshape(matrix.shape[0], -1)
+            last = panel.last_rounds(1)
+            phi = last.represent(panel.view(matrix), slice(0, last.n_seats)).reshape(matrix.shape[0], -1)
             spread = float(np.sqrt(phi.var(axis=0).mean()))
             parts.append(phi / spread if spread > 0 else phi)
         return np.hstack(parts)

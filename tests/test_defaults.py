@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rdplearn import RDPDetector
+from rdplearn import KeepRounds, RandomMapping, RDPDetector
 from rdplearn._storage.models import load, save
-from rdplearn.defaults import FEW_COLUMNS, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, fitting, turns
+from rdplearn.defaults import MOST_FLAT, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, choose_for_detector, turns
 
 LEFT_OPEN = {**dict.fromkeys(asdict(NARROW)), "views": "auto", "mapping": "auto"}
-SHAPES = {"narrow": (60, 6), "tall": (MOST_LOW + 1, FEW_COLUMNS + 1), "wide": (60, MOST_NARROW + 1)}
-OUTLOOKS = {"narrow": NARROW, "tall": TALL, "wide": WIDE}
+SHAPES = {"narrow": (60, 6), "tall": (MOST_LOW + 1, MOST_FLAT + 1), "wide": (60, MOST_NARROW + 1)}
+CHOICES = {"narrow": NARROW, "tall": TALL, "wide": WIDE}
+
+
+def fitting(n_rows, n_columns):
+    return choose_for_detector(n_rows, n_columns, RDPDetector().get_params())
 
 
 def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
@@ -30,11 +34,11 @@ def test_a_table_is_wide_from_one_column_more_than_500():
 
 
 def test_a_table_is_tall_from_one_row_more_than_10_000_and_one_column_more_than_7():
-    assert fitting(MOST_LOW, 20) == fitting(MOST_LOW + 1, FEW_COLUMNS) == NARROW
-    assert fitting(MOST_LOW + 1, FEW_COLUMNS + 1) == fitting(MOST_LOW + 1, MOST_NARROW) == TALL
+    assert fitting(MOST_LOW, 20) == fitting(MOST_LOW + 1, MOST_FLAT) == NARROW
+    assert fitting(MOST_LOW + 1, MOST_FLAT + 1) == fitting(MOST_LOW + 1, MOST_NARROW) == TALL
 
 
-def test_views_depend_on_columns_alone_because_a_model_file_does_not_say_how_many_rows_there_were():
+def test_views_depend_on_columns_alone_because_files_of_format_1_do_not_say_how_many_rows_there_were():
     assert TALL.views == NARROW.views
 
 
@@ -50,7 +54,7 @@ def test_views_depend_on_columns_alone_because_a_model_file_does_not_say_how_man
 def test_what_the_user_says_stands_and_the_rest_is_chosen(given, kind):
     kept = {name: tuple(turns(value)) if name in ("views", "mapping") else value for name, value in given.items()}
     settled = RDPDetector(**given).for_shape(*SHAPES[kind]).get_params()
-    assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(OUTLOOKS[kind], **kept))
+    assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(CHOICES[kind], **kept))
 
 
 def test_all_that_follows_from_the_shape_is_left_open_by_default():
@@ -90,14 +94,15 @@ def test_a_detector_of_a_wide_table_comes_back_from_its_file(tmp_path):
     np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
 
 
-@pytest.mark.parametrize("keep_rounds", [False, True])
-def test_a_detector_of_a_tall_table_comes_back_from_its_file(tmp_path, keep_rounds):
+@pytest.mark.parametrize("callbacks", [None, [KeepRounds()]])
+def test_a_detector_of_a_tall_table_comes_back_from_its_file(tmp_path, callbacks):
     table = wide_table(*SHAPES["tall"])
-    detector = RDPDetector(n_steps=20, keep_rounds=keep_rounds, n_rounds=5, random_state=0).fit(table)
-    assert (len(detector.panels_[0].ensembles), detector.n_scoring_rounds_) == (5 if keep_rounds else 4, 4)
+    detector = RDPDetector(n_steps=20, callbacks=callbacks, n_rounds=5, random_state=0).fit(table)
+    assert (detector.panels_[0].n_rounds, detector.n_scoring_rounds_) == (5 if callbacks else 4, 4)
     save(detector, tmp_path / "tall.rdp")
     again = load(tmp_path / "tall.rdp")
-    assert again.get_params() == detector.get_params()
+    assert again.get_params() == detector.set_params(callbacks=None).get_params()
+    assert again.chosen_ == detector.chosen_
     np.testing.assert_array_equal(again.score_samples(table[:99]), detector.score_samples(table[:99]))
     assert again.assess(table[:99]) == detector.assess(table[:99])
 
@@ -110,7 +115,7 @@ def test_auto_is_no_view_or_mapping_to_take_turns_with():
 
 def test_targets_of_a_number_of_their_own_need_as_many_components():
     with pytest.raises(ValueError, match="Got 8 and 64: make them equal"):
-        RDPDetector(n_targets=8).fit(np.eye(4))
+        RDPDetector(mapping=RandomMapping(n_targets=8)).fit(np.eye(4))
 
 
 @pytest.mark.parametrize(
