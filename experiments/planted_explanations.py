@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from experiments.datasets import REPOSITORY
 from experiments.results import RESULTS
 from rdplearn import RDPDetector, TableModel
-from rdplearn.detector import PAPER
+from rdplearn.defaults import DETECTOR_PAPER
 
 FIGURES = RESULTS / "planted_explanations.json"
 PAGE, MARK, END = REPOSITORY / "docs" / "explanations.md", "<!-- planted_explanations -->", "<!-- end -->"
@@ -28,7 +28,7 @@ TOP_SHARE = 0.01
 STRENGTHS = (4.0, 6.0)  # in standard deviations of a column, on average
 DETECTORS: dict[str, dict[str, Any]] = {
     "default": {},
-    "the paper's, 5 members, 3 rounds of 500 steps": {**PAPER, "n_members": 5, "n_rounds": 3, "n_steps": 500},
+    "the paper's, 5 members, 3 rounds of 500 steps": {**DETECTOR_PAPER, "n_members": 5, "n_rounds": 3, "n_steps": 500},
 }
 _SHAPE = np.random.default_rng(5)
 _FEW_FACTORS, _MANY_FACTORS = _SHAPE.normal(size=(3, 12)), _SHAPE.normal(size=(8, 50))

@@ -108,9 +108,10 @@ def test_a_detector_of_a_tall_table_comes_back_from_its_file(tmp_path, callbacks
 
 
 def test_auto_is_no_view_or_mapping_to_take_turns_with():
-    for given in ({"views": ["auto", "rank"]}, {"mapping": ["auto", "leaky"]}):
-        with pytest.raises(ValueError, match="'auto': correct the name"):
-            RDPDetector(**given).fit(np.eye(4))
+    with pytest.raises(ValueError, match="'auto': correct the name"):
+        RDPDetector(views=["auto", "rank"]).fit(np.eye(4))
+    with pytest.raises(ValueError, match=r"'mapping' parameter of RDPDetector must be one of .* Got 'auto' instead"):
+        RDPDetector(mapping=["auto", "leaky"]).fit(np.eye(4))
 
 
 def test_targets_of_a_number_of_their_own_need_as_many_components():

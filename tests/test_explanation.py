@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import rdplearn
 from rdplearn import RDPDetector, TableModel
+from rdplearn import detector as detector_module
 from rdplearn._explain.attribution import BorrowedValues, most_deviating, n_tried
 from rdplearn._explain.explanation import Explanation
 from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
@@ -275,9 +276,11 @@ def test_an_unfitted_detector_explains_nothing(table):
 
 def test_cost_stays_below_a_score_for_each_column(detector: RDPDetector, table, monkeypatch):
     scored = []
-    anomaly_scores = RDPDetector._anomaly_scores
+    anomaly_scores = detector_module.anomaly_scores
     monkeypatch.setattr(
-        RDPDetector, "_anomaly_scores", lambda self, rows: scored.append(rows.shape[0]) or anomaly_scores(self, rows)
+        detector_module,
+        "anomaly_scores",
+        lambda detector, rows: scored.append(rows.shape[0]) or anomaly_scores(detector, rows),
     )
     wide = RDPDetector(**SMALL).fit(np.random.default_rng(0).normal(size=(500, 20)))
     scored.clear()

@@ -20,10 +20,13 @@ from rdplearn._training.settings import TrainingSettings, TrainingTask
 from tests.conftest import assert_same_to_rounding, training_settings
 
 N_ROWS, N_COLUMNS, N_UNITS = 200, 40, 12
+LOSSES = ("distance", "reconstruction")
 
 
 def settings(**changes) -> TrainingSettings:
-    return training_settings(**{"batch_size": 16, "novelty_weight": 0.0, "reconstruction_weight": 1.0, **changes})
+    return training_settings(
+        **{"batch_size": 16, "novelty_weight": 0.0, "reconstruction_weight": 1.0, "recorded": LOSSES, **changes}
+    )
 
 
 def problem(*, sparse: bool, filled: float = 0.1, seed: int = 0):

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdplearn._threads import one_blas_thread
 
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer
 from rdplearn._model import products as row_products
+from rdplearn._model.threads import one_blas_thread
 from rdplearn._scoring import scores as scoring
 
 N_ROWS = 700

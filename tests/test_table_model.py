@@ -13,7 +13,6 @@ import pytest
 import rdplearn
 from rdplearn import RDPDetector, TableEncoder, TableError, TableModel
 from rdplearn._scoring import scores as scoring
-from rdplearn._scoring.scores import Ensemble
 from tests.conftest import SMALL, assert_same_to_rounding
 
 
@@ -92,15 +91,15 @@ def test_long_tables_are_scored_by_the_compiled_kernel_from_the_same_row_on(monk
     model = TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"])).fit(frame)
     plain = model.score_samples(frame)
     compiled = []
-    original = Ensemble.scorer
+    original = scoring.slope_to_compile_with
 
-    def scorer(self, n_numbers):
-        compiled.append(n_numbers >= scoring.NUMBERS_WORTH_COMPILING)
-        return original(self, n_numbers)
+    def slope(panel, n_scored):
+        compiled.append(n_scored >= scoring.COMPONENTS_WORTH_COMPILING)
+        return original(panel, n_scored)
 
-    n_numbers = sum(panel.bias.size for panel in model.estimator.panels_)
-    monkeypatch.setattr("rdplearn._scoring.scores.NUMBERS_WORTH_COMPILING", 101 * n_numbers)
-    monkeypatch.setattr(Ensemble, "scorer", scorer)
+    n_components = sum(panel.bias.size for panel in model.estimator.panels_)
+    monkeypatch.setattr(scoring, "COMPONENTS_WORTH_COMPILING", 101 * n_components)
+    monkeypatch.setattr(scoring, "slope_to_compile_with", slope)
     whole = model.score_samples(frame)
     n_panels = len(model.estimator.panels_)
     assert compiled == [False] * 2 * n_panels + [True] * 2 * n_panels  # rows 1-100, rows 101-200

@@ -198,7 +198,7 @@ def check_parameters(detector: RDPDetector) -> None:
                 f"of them joined by '+'. Got {view!r}: correct the name."
             )
     for mapping in given_turns(detector, "mapping"):
-        check_mapping(mapping, "RDPDetector")
+        check_mapping(mapping, "RDPDetector", in_turn=True)
         n_targets = with_options(mapping).n_targets
         if n_targets not in (None, detector.n_components) and detector.novelty_weight > 0:
             raise ValueError(

@@ -31,7 +31,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 
 from rdplearn._types import Floats, Rows
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, unknown_choice
 
 MAPPING_NAMES = ("leaky", "linear", "sparse", "fourier", "identity", "few")
 MAPPING_SLOPE = 0.25
@@ -76,15 +76,21 @@ def with_options(mapping: Any) -> RandomMapping:
     return mapping if isinstance(mapping, RandomMapping) else RandomMapping(mapping)
 
 
-def check_mapping(mapping: Any, owner: str) -> None:
-    """Raise an error unless this can be a `mapping` parameter, "auto" included."""
+def check_mapping(mapping: Any, owner: str, *, in_turn: bool = False) -> None:
+    """Raise an error unless this can be a `mapping` parameter. in_turn : as one of several, which are not "auto"."""
     wanted = with_options(mapping)
-    is_transformer = hasattr(wanted.kind, "fit") and hasattr(wanted.kind, "transform")
-    is_known = isinstance(wanted.kind, str) and wanted.kind in ("auto", *MAPPING_NAMES)
-    if not is_known and not is_transformer and not (callable(wanted.kind) and not isinstance(wanted.kind, str)):
+    names = MAPPING_NAMES if in_turn and wanted is not mapping else ("auto", *MAPPING_NAMES)
+    is_known = isinstance(wanted.kind, str) and wanted.kind in names
+    if isinstance(wanted.kind, str) and not is_known:
+        raise ValueError(unknown_choice("mapping", owner, wanted.kind, names))
+    if (
+        not is_known
+        and not callable(wanted.kind)
+        and not (hasattr(wanted.kind, "fit") and hasattr(wanted.kind, "transform"))
+    ):
         raise ValueError(
-            f"The 'mapping' parameter of {owner} must be among {', '.join(MAPPING_NAMES)}, a transformer or a "
-            f"callable. Got {wanted.kind!r:.60}: correct the name."
+            f"The 'mapping' parameter of {owner} must be a name, a transformer, a callable or RandomMapping. Got "
+            f"{wanted.kind!r:.60} instead."
         )
     n_targets, bandwidth = wanted.n_targets, wanted.bandwidth
     if n_targets is not None and (not isinstance(n_targets, Integral) or n_targets < 1):

@@ -27,16 +27,17 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
         parameters["torch"] = _plain_torch(torch_options(estimator))
     if "mapping" in parameters:
         parameters["mapping"] = plain_mapping(parameters["mapping"])
-    plain = {name: _plain(value) for name, value in parameters.items()}
+    plain = {name: plain_value(value) for name, value in parameters.items()}
     if not isinstance(plain["random_state"], int | None):
         del plain["random_state"]
     return plain
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value
+    return [plain_value(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def plain_mapping(mapping: Any) -> Any:
@@ -50,7 +51,7 @@ def plain_mapping(mapping: Any) -> Any:
         )
     if isinstance(mapping, str):
         return mapping
-    return {name: _plain(value) for name, value in asdict(mapping).items()}
+    return {name: plain_value(value) for name, value in asdict(mapping).items()}
 
 
 def _plain_torch(options: TorchOptions) -> dict[str, Any] | None:

@@ -28,6 +28,7 @@ from rdplearn._storage.common import (
     history_array,
     plain_mapping,
     plain_parameters,
+    plain_value,
     rebuild_history,
     rebuilt_mapping,
     stored_names,
@@ -241,7 +242,7 @@ def _is_view(description: Any, n_columns: int) -> bool:
 
 
 def _plain_choices(chosen: DetectorChoices) -> dict[str, Any]:
-    plain = {field: getattr(chosen, field) for field in CHOICES}
+    plain = {field: plain_value(getattr(chosen, field)) for field in CHOICES}
     return {**plain, "views": list(chosen.views), "mapping": plain_mapping(chosen.mapping)}
 
 
