@@ -8,10 +8,15 @@ from typing import Annotated
 
 import typer
 
-from experiments import datasets, plots, report, results, runs, show, tables
+from experiments import datasets, plots, report, rereading, results, runs, show, tables
 from experiments.study.command import app as study
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+_HELP = """Run the experiments of the paper "Unsupervised Representation Learning by Predicting Random Distances", and
+print its tables and figures with our numbers beside the paper's.
+
+Start with: python -m experiments run all --budget quick (minutes, small data), then show all --budget quick.
+"""
+app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(study, name="study")
 
 
@@ -55,12 +60,26 @@ def run(
     failed = 0
     for one in _tables(table):
         planned = runs.plan(
-            one, n_runs=n_runs, quick=quick, data=_split(data), labels=_known_labels(one, _split(methods)),
+            one, n_runs=n_runs, quick=quick, data=_known_data(one, _split(data)), labels=_known_labels(one, _split(methods)),
             n_members=n_members, time_limit=time_limit,
         )  # fmt: skip
         path = _folder(folder, quick) / f"{one.name}.jsonl"
         failed += runs.work_aloud(one.name, planned, path, n_jobs=n_jobs)
     raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def reread(
+    table: TableName,
+    score_rounds: Annotated[int, typer.Option("--rounds", min=1, help="how many of the last rounds score a row")],
+    folder: ResultsOption = None,
+) -> None:
+    """Write a line by another number of last rounds for each fit that is done; its line stays as it is."""
+    for one in _tables(table):
+        path = _folder(folder, quick=False) / f"{one.name}.jsonl"
+        if path.exists():
+            count = rereading.reread_file(path, score_rounds, runs.commit_of(datasets.REPOSITORY))
+            runs.to_stderr(f"{one.name}: {count} lines read off fits that are done")
 
 
 @app.command("show")
@@ -111,6 +130,14 @@ def _known_labels(table: tables.Table, labels: list[str] | None) -> list[str] | 
         if label not in known:
             raise typer.BadParameter(f"The columns of {table.name} are {', '.join(known)}. Got {label!r} instead.")
     return labels
+
+
+def _known_data(table: tables.Table, names: list[str] | None) -> list[str] | None:
+    for name in names or []:
+        if name not in table.data + table.quick_data and not datasets.is_known(name):
+            known = ", ".join(dict.fromkeys(table.data + table.quick_data))
+            raise typer.BadParameter(f"The data sets of {table.name} are {known}. Got {name!r} instead.")
+    return names
 
 
 def _folder(folder: Path | None, quick: bool) -> Path:

@@ -181,6 +181,18 @@ def load(name: str, opener: Opener | None = None) -> LoadedData:
     return LoadedData(name, rows, labels, file_sha256(path))
 
 
+def is_known(name: str) -> bool:
+    """Tell whether a set of this name exists, here or at its source.
+
+    Examples
+    --------
+    >>> is_known("bank"), is_known("sklearn/wine"), is_known("foo")
+    (True, True, False)
+    """
+    named = {*DETECTION, *CLUSTERING, *small_sets.SETS, "20news_idf"}
+    return name in named or ("/" in name and (data_folder() / f"{name}.npz").exists())
+
+
 @functools.cache
 def shape(name: str) -> tuple[int, int]:
     """Count the rows and columns of a set: the paper's from its tables, without loading it.

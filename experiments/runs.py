@@ -27,11 +27,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments import datasets, methods, results
+from experiments.machine import ONE_THREAD, processor
 from experiments.tables.layout import Table
 
 Say = Callable[[str], None]
-
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -235,6 +234,7 @@ def _unfinished(run: Run, status: str, seconds: float, reason: str = "") -> dict
         "time_limit": run.time_limit,
         "fit_seconds": round(seconds, 3),
         "metrics": {},
+        "machine": {"processor": processor(), "threads": 1},
         **({"reason": reason} if reason else {}),
     }
 
@@ -276,7 +276,7 @@ def _die_with_parent() -> None:
 
 def _context() -> Any:
     """Fork from a server that has imported the heavy packages once; spawn where there is no fork."""
-    for variable in _ONE_THREAD:
+    for variable in ONE_THREAD:
         os.environ[variable] = "1"
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")

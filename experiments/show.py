@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments import datasets
 from experiments.significance import sign_test, wilcoxon_test, win_draw_loss
-from experiments.summary import Cell, Grid, grid, paper_number
+from experiments.summary import STD_MARKS, Cell, Grid, grid, paper_number
 from experiments.tables.layout import Panel, Table
 
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
@@ -56,6 +56,7 @@ def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
     data = list(dict.fromkeys(name for name, _ in cells))
     lines = [[_title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
     notes = [table.note] if table.note else []
+    notes += _what_is_spread(cells)
     notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
     if panel.higher_is_better and table.axis is None:
         notes += [note for label in labels if (note := _contest(table, panel, cells, label))]
@@ -101,6 +102,15 @@ def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
     counts = f"{record.wins}/{record.draws}/{record.losses} wins/draws/losses on {len(names)} sets"
     tests = f"sign test p = {sign_test(record):.3g}, Wilcoxon p = {wilcoxon_test(ours, theirs):.3g}"
     return f"{table.ours} against {label}: {counts}, {tests}."
+
+
+def _what_is_spread(cells: Grid) -> list[str]:
+    """Say what ± is over in this table."""
+    found = {cell.std_is_over for cell in cells.values()} - {""}
+    said = [f"{mark!r} behind it: over the {name} of one run" for name, mark in STD_MARKS.items() if name in found]
+    if "runs" in found:
+        said.insert(0, "over runs")
+    return [f"±: sample standard deviation, {'; '.join(said)}."] if said else []
 
 
 def _counts(title: str, cells: Grid, labels: list[str], count: Callable[[Cell], int | None]) -> list[str]:

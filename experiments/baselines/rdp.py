@@ -16,7 +16,7 @@ DETECTION_PROTOCOL: dict[str, Any] = {
     "n_components": 50,
     "n_rounds": 8,
     "filter_fraction": 0.05,
-    "score_rounds": 3,
+    "score_rounds": 1,
     "n_steps": 6_000,
     "batch_size": 192,
     "learning_rate": 0.1,
