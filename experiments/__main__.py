@@ -60,8 +60,8 @@ def run(
     failed = 0
     for one in _tables(table):
         planned = runs.plan(
-            one, n_runs=n_runs, quick=quick, data=_known_data(one, _split(data)), labels=_known_labels(one, _split(methods)),
-            n_members=n_members, time_limit=time_limit,
+            one, n_runs=n_runs, quick=quick, data=_known_data(one, _split(data)),
+            labels=_known_labels(one, _split(methods)), n_members=n_members, time_limit=time_limit,
         )  # fmt: skip
         path = _folder(folder, quick) / f"{one.name}.jsonl"
         failed += runs.work_aloud(one.name, planned, path, n_jobs=n_jobs)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from experiments import datasets
-from experiments.significance import sign_test, wilcoxon_test, win_draw_loss
+from experiments.significance import Record, sign_test, wilcoxon_test, win_draw_loss
 from experiments.summary import STD_MARKS, Cell, Grid, grid, paper_number
 from experiments.tables.layout import Panel, Table
 
+TERMINAL = 120  # columns
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
 
 
@@ -60,6 +62,7 @@ def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
     notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
     if panel.higher_is_better and table.axis is None:
         notes += [note for label in labels if (note := _contest(table, panel, cells, label))]
+        notes += _printed_counts(table, panel)
     notes += _counts("Members of the ensembles", cells, labels, lambda cell: cell.n_members)
     notes += _counts("Runs of a cell", cells, labels, lambda cell: len(cell.values))
     title = f"{table.title}: {panel.title}, ours (paper's)"
@@ -104,6 +107,29 @@ def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
     return f"{table.ours} against {label}: {counts}, {tests}."
 
 
+def contradictions(panel: Panel, ours: str) -> dict[str, tuple[tuple[int, int, int], Record]]:
+    """Give where the paper's row of wins, draws and losses differs from its cells: as printed, as counted."""
+    counted = {}
+    for label, printed in panel.paper_wins.items():
+        pairs = [(row[ours].mean, row[label].mean) for row in panel.paper.values() if label in row]
+        counted[label] = (printed, win_draw_loss(*np.array(pairs).T, panel.digits))
+    return {label: both for label, both in counted.items() if both[0] != both[1]}
+
+
+def _printed_counts(table: Table, panel: Panel) -> list[str]:
+    wrong = contradictions(panel, table.ours)
+    if not wrong:
+        return []
+    told = "; ".join(
+        f"{label} {'/'.join(map(str, printed))} printed, {'/'.join(map(str, counted))} by its cells"
+        for label, (printed, counted) in wrong.items()
+    )
+    return [
+        f"The paper's own row of wins/draws/losses contradicts its cells in {len(wrong)} of {len(panel.paper_wins)} "
+        f"places: {told}."
+    ]
+
+
 def _what_is_spread(cells: Grid) -> list[str]:
     """Say what ± is over in this table."""
     found = {cell.std_is_over for cell in cells.values()} - {""}
@@ -131,10 +157,28 @@ def _title(name: str) -> str:
 
 
 def as_text(sheet: Sheet) -> str:
+    """Print for a terminal: a table that is wider than it goes on below, its first column repeated."""
     widths = [max(map(len, column)) for column in zip(sheet.header, *sheet.lines, strict=True)]
-    rows = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in _all(sheet)]
-    rule = "-" * len(rows[0])
-    return "\n".join([sheet.title, "", rows[0], rule, *rows[1:], "", *sheet.notes]) + "\n"
+    parts = [sheet.title]
+    for places in _fitting(widths):
+        rows = ["  ".join(row[place].ljust(widths[place]) for place in places).rstrip() for row in _all(sheet)]
+        parts += ["", rows[0], "-" * max(map(len, rows)), *rows[1:]]
+    parts.append("")
+    for note in sheet.notes:
+        parts += textwrap.wrap(note, TERMINAL, subsequent_indent="  ")
+    return "\n".join(parts) + "\n"
+
+
+def _fitting(widths: list[int]) -> Iterator[list[int]]:
+    """Part columns into stretches that fit a terminal, each led by the first one."""
+    places, used = [0], widths[0]
+    for place, width in enumerate(widths[1:], start=1):
+        if len(places) > 1 and used + 2 + width > TERMINAL:
+            yield places
+            places, used = [0], widths[0]
+        places.append(place)
+        used += 2 + width
+    yield places
 
 
 def as_markdown(sheet: Sheet) -> str:

@@ -127,3 +127,49 @@ def test_an_unknown_data_set_is_an_error_that_lists_the_names():
 def test_help_starts_with_what_the_program_does():
     said = PLAIN.sub("", CliRunner().invoke(app, ["--help"]).output)
     assert "Run the experiments of the paper" in " ".join(said.split())[:200]
+
+
+def test_show_fits_a_terminal():
+    records = list(results.read(results.RESULTS))
+    for name in tables.NAMES:
+        for sheet in show.sheets(tables.table(name), records, quick=False, no_data={"ddos"}):
+            printed = show.as_text(sheet)
+            assert max(map(len, printed.splitlines())) <= 120
+            for label in sheet.header[1:]:
+                assert label in printed
+
+
+def test_the_paper_s_rows_of_wins_contradict_its_cells_in_eight_of_ten_places():
+    table = tables.table("ablation_detection")
+    wrong = [show.contradictions(panel, "RDP") for panel in table.panels]
+    assert [len(panel.paper_wins) for panel in table.panels] == [5, 5]
+    assert sum(map(len, wrong)) == 8
+    notes = [note for sheet in show.sheets(table, [], quick=False, no_data=set()) for note in sheet.notes]
+    assert sum(note.startswith("The paper's own row of wins/draws/losses contradicts its cells") for note in notes) == 2
+
+
+def test_raw_images_of_the_quick_budget_are_shown(tmp_path):
+    table = tables.table("raw_images")
+    (run,) = runs.plan(table, n_runs=1, quick=True, labels=["Org"])
+    results.append(tmp_path / "raw_images.jsonl", {
+        "task": "clustering", "method": "Org", "config": run.config, "data": run.data, "seed": 0, "status": "done",
+        "metrics": {"mapped_nmi": 0.7, "f_score": 0.6}, "spread": {},
+    })  # fmt: skip
+    shown = CliRunner().invoke(app, ["show", "raw_images", "--budget", "quick", "--results", str(tmp_path)])
+    assert "0.700" in shown.output
+
+
+# the numbers that LaTeX gives to the paper's equations, in their order of appearance
+EQUATIONS = {5: "Johnson-Lindenstrauss", 6: "norm", 7: "inner products", 8: "kernel", 9: "objective"}
+
+
+def test_equation_numbers_are_those_of_the_paper():
+    """Nothing here calls the bounds of projections 6 to 8, nor the kernel's equation 9: LaTeX has 5 to 7 and 8."""
+    for path in [*tables_folder().rglob("*.py"), *(tables_folder().parent / "docs").glob("*.md")]:
+        text = path.read_text().lower()
+        assert not re.search(r"equations 6 to [89]", text), path
+        assert not re.search(r"(fourier|kernel)[^.]*\(equation 9\)", text), path
+
+
+def tables_folder():
+    return results.RESULTS.parent
