@@ -10,6 +10,7 @@ import typer
 
 from experiments import datasets, plots, report, rereading, results, runs, show, tables
 from experiments.study.command import app as study
+from experiments.theory.command import app as theory
 
 _HELP = """Run the experiments of the paper "Unsupervised Representation Learning by Predicting Random Distances", and
 print its tables and figures with our numbers beside the paper's.
@@ -18,6 +19,7 @@ Start with: python -m experiments run all --budget quick (minutes, small data), 
 """
 app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(study, name="study")
+app.add_typer(theory, name="theory")
 
 
 class Budget(enum.StrEnum):

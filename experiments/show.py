@@ -56,7 +56,7 @@ def filled_columns(table: Table, panel: Panel, cells: Grid) -> list[str]:
 def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
     labels = filled_columns(table, panel, cells)
     data = list(dict.fromkeys(name for name, _ in cells))
-    lines = [[_title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
+    lines = [[datasets.title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
     notes = [table.note] if table.note else []
     notes += _what_is_spread(cells)
     notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
@@ -87,7 +87,9 @@ def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:
         return ""
     differences = np.array(list(both.values()))
     close, reached = int((abs(differences) <= CLOSE).sum()), int((differences >= -0.0005).sum())
-    apart = [f"{_title(name)} {difference:+.3f}" for name, difference in both.items() if abs(difference) > CLOSE]
+    apart = [
+        f"{datasets.title(name)} {difference:+.3f}" for name, difference in both.items() if abs(difference) > CLOSE
+    ]
     return (
         f"{label}: within {CLOSE} of the paper on {close} of {len(both)} sets, at or above it on {reached}; "
         f"mean difference {differences.mean():+.3f}{'; not: ' + ', '.join(apart) if apart else ''}."
@@ -149,11 +151,6 @@ def _counts(title: str, cells: Grid, labels: list[str], count: Callable[[Cell], 
     if not counts:
         return []
     return [f"{title}: " + ", ".join(f"{label} {number}" for label, number in counts.items()) + "."]
-
-
-def _title(name: str) -> str:
-    known = {**datasets.DETECTION, **datasets.CLUSTERING}
-    return known[name].title if name in known else name
 
 
 def as_text(sheet: Sheet) -> str:

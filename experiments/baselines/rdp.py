@@ -28,6 +28,14 @@ DETECTION_PROTOCOL: dict[str, Any] = {
 _TOO_LARGE = "too many for that"  # TableError stands for other faults of a table as well: its words tell
 
 
+def _as_the_library_has_them(options: dict[str, Any]) -> dict[str, Any]:
+    """Turn `hidden`, the widths of layers before φ's own, into the estimators' parameter."""
+    options = dict(options)
+    if hidden := options.pop("hidden", None):
+        options["network"] = list(hidden)
+    return options
+
+
 @contextlib.contextmanager
 def _size_refused() -> Iterator[None]:
     """Turn the library's complaint that a table is too large for a mapping, and no other, into `TooLargeError`."""
@@ -51,7 +59,9 @@ class RDP:
     def fit(self, rows: Rows) -> Self:
         from rdplearn import RDPDetector
 
-        self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, keep_rounds=True, **self.options)
+        self.detector_ = RDPDetector.paper(
+            random_state=self.seed, n_jobs=1, keep_rounds=True, **_as_the_library_has_them(self.options)
+        )
         with _size_refused():
             self.detector_.fit(rows)
         return self
@@ -116,8 +126,9 @@ class RDPFeatures:
         from rdplearn import RDPTransformer
 
         make = RDPTransformer.paper if self.preset == "paper" else RDPTransformer
+        options = _as_the_library_has_them(self.options)
         with _size_refused():
-            self.transformer_ = make(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+            self.transformer_ = make(random_state=self.seed, n_jobs=1, **options).fit(rows)
         return self
 
     def transform(self, rows: Rows) -> np.ndarray:

@@ -9,7 +9,7 @@ TABLE = Table(
     name="clustering",
     title="Clustering on the paper's five sets",
     task="clustering",
-    data=tuple(datasets.CLUSTERING),
+    data=(*datasets.CLUSTERING, datasets.SECTOR_PART.name),
     quick_data=QUICK_CLUSTERING,
     columns=(
         *columns("Org", "HLLE", "SRP"),

@@ -1,0 +1,91 @@
+"""How far a result moves with the processor: the same training by other kernels of the same library.
+
+OpenBLAS can be told to use the kernels of another processor, and Numba to compile for one that has nothing special:
+both add the same numbers in another order. A fit by each, in a process of its own, is compared with that by this
+machine's own kernels: scores, and AUC. Longer trainings show how a difference in the last bit grows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import datasets
+from experiments.machine import ONE_THREAD
+
+TITLE = "How far results move with the processor"
+KERNELS = {
+    "this machine's": {},
+    "Sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
+    "Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
+    "Nehalem, generic code": {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "generic"},
+}
+STEPS = (10, 100, 1_000, 6_000)
+
+
+def settings(quick: bool) -> list[dict[str, Any]]:
+    """RND, one round, few members: each length of training by all kernels."""
+    data, steps = (["sklearn/breast_cancer"], (10, 100)) if quick else (["lung", "secom", "bank"], STEPS)
+    return [{"data": name, "n_steps": n_steps, "n_members": 5, "seed": 0} for name in data for n_steps in steps]
+
+
+def measure(setting: dict[str, Any]) -> dict[str, Any]:
+    """Give AUC-ROC by each kernel, and the largest relative difference of scores from this machine's own."""
+    answers = {name: _fit_with(setting, variables) for name, variables in KERNELS.items()}
+    own = np.array(answers["this machine's"]["scores"])
+    return {
+        "auc_roc": {name: answer["auc_roc"] for name, answer in answers.items()},
+        "largest_difference": {
+            name: float(np.max(np.abs(np.array(answer["scores"]) - own) / np.abs(own)))
+            for name, answer in answers.items()
+        },
+    }
+
+
+def _fit_with(setting: dict[str, Any], variables: dict[str, str]) -> dict[str, Any]:
+    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1"), **variables}
+    command = [sys.executable, "-m", "experiments.theory.rounding", json.dumps(setting)]
+    answer = subprocess.run(command, env=environment, cwd=datasets.REPOSITORY, stdout=subprocess.PIPE, check=True)
+    return json.loads(answer.stdout)
+
+
+def fit(setting: dict[str, Any]) -> dict[str, Any]:
+    """Fit RND with the kernels that this process was started with; score the first 2,000 rows."""
+    from experiments import methods
+    from experiments.evaluation import _shortened
+    from experiments.metrics import detection_metrics
+
+    loaded = datasets.load(setting["data"])
+    rows, labels = _shortened(loaded.rows, loaded.labels, 2_000)
+    options = {"n_steps": setting["n_steps"], "n_members": setting["n_members"]}
+    model = methods.make("RND", seed=setting["seed"], **methods.config_for("RND", setting["data"], options))
+    scores = model.fit(rows).score(rows)
+    return {"scores": scores.tolist(), **detection_metrics(labels, scores)}
+
+
+def draw(records: Iterable[dict[str, Any]], path: Path) -> None:
+    """Draw the largest difference of scores over the length of training."""
+    from experiments.plots import new_figure, save_figure
+
+    records = sorted(records, key=lambda record: record["setting"]["n_steps"])
+    figure, axes = new_figure(6, 4)
+    for name in dict.fromkeys(record["setting"]["data"] for record in records):
+        mine = [record for record in records if record["setting"]["data"] == name]
+        worst = [max(record["measured"]["largest_difference"].values()) for record in mine]
+        axes.plot(
+            [record["setting"]["n_steps"] for record in mine], np.maximum(worst, 1e-9), "o-", label=datasets.title(name)
+        )
+    axes.set(xscale="log", yscale="log", xlabel="steps", ylabel="largest difference of scores, relative")
+    axes.legend(fontsize=8)
+    save_figure(figure, path)
+
+
+if __name__ == "__main__":
+    print(json.dumps(fit(json.loads(sys.argv[1]))))
