@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets
+from experiments.baselines.rdp import DETECTION_PROTOCOL
 from experiments.machine import ONE_THREAD
+from experiments.theory.tables_of_rows import small_table
 
 TITLE = "How far results move with the processor"
 KERNELS = {
@@ -33,14 +35,20 @@ STEPS = (10, 100, 1_000, 6_000)
 def settings(quick: bool) -> list[dict[str, Any]]:
     """RND, one round, few members: each length of training by all kernels."""
     data, steps = (["sklearn/breast_cancer"], (10, 100)) if quick else (["lung", "secom", "bank"], STEPS)
-    return [{"data": name, "n_steps": n_steps, "n_members": 5, "seed": 0} for name in data for n_steps in steps]
+    common = {"n_members": 5, "seed": 0}
+    as_the_paper = [{"data": name, "n_steps": n_steps, **common} for name in data for n_steps in steps]
+    return as_the_paper + [{"data": name, "n_steps": steps[-2], "learning_rate": 0.01, **common} for name in data]
 
 
 def measure(setting: dict[str, Any]) -> dict[str, Any]:
     """Give AUC-ROC by each kernel, and the largest relative difference of scores from this machine's own."""
     answers = {name: _fit_with(setting, variables) for name, variables in KERNELS.items()}
     own = np.array(answers["this machine's"]["scores"])
+    rows, _ = small_table(setting["data"], 4_000, 0)
+    rate = setting.get("learning_rate", DETECTION_PROTOCOL["learning_rate"])
     return {
+        "sharpness": sharpness(rows, DETECTION_PROTOCOL["n_components"]),
+        "stable_below": 2 * (1 + DETECTION_PROTOCOL["momentum"]) / rate,
         "auc_roc": {name: answer["auc_roc"] for name, answer in answers.items()},
         "largest_difference": {
             name: float(np.max(np.abs(np.array(answer["scores"]) - own) / np.abs(own)))
@@ -64,7 +72,7 @@ def fit(setting: dict[str, Any]) -> dict[str, Any]:
 
     loaded = datasets.load(setting["data"])
     rows, labels = _shortened(loaded.rows, loaded.labels, 2_000)
-    options = {"n_steps": setting["n_steps"], "n_members": setting["n_members"]}
+    options = {name: setting[name] for name in ("n_steps", "n_members", "learning_rate") if name in setting}
     model = methods.make("RND", seed=setting["seed"], **methods.config_for("RND", setting["data"], options))
     scores = model.fit(rows).score(rows)
     return {"scores": scores.tolist(), **detection_metrics(labels, scores)}
@@ -77,7 +85,7 @@ def draw(records: Iterable[dict[str, Any]], path: Path) -> None:
     records = sorted(records, key=lambda record: record["setting"]["n_steps"])
     figure, axes = new_figure(6, 4)
     for name in dict.fromkeys(record["setting"]["data"] for record in records):
-        mine = [record for record in records if record["setting"]["data"] == name]
+        mine = [r for r in records if r["setting"]["data"] == name and "learning_rate" not in r["setting"]]
         worst = [max(record["measured"]["largest_difference"].values()) for record in mine]
         axes.plot(
             [record["setting"]["n_steps"] for record in mine], np.maximum(worst, 1e-9), "o-", label=datasets.title(name)
