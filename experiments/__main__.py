@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
-from experiments import datasets, plots, report, rereading, results, runs, show, tables
+from experiments import datasets, framework_figure, plots, report, reproduction, rereading, results, runs, show, tables
 from experiments.study.command import app as study
+from experiments.theory import NAMES as STATEMENTS
 from experiments.theory.command import app as theory
+from experiments.theory.command import work as work_on_theory
 
 _HELP = """Run the experiments of the paper "Unsupervised Representation Learning by Predicting Random Distances", and
 print its tables and figures with our numbers beside the paper's.
@@ -105,17 +107,65 @@ def show_table(
             typer.echo(show.FORMATS[form](sheet))
 
 
+class Scale(enum.StrEnum):
+    """Quick is for a look; paper is all of it."""
+
+    quick = "quick"
+    paper = "paper"
+
+
+@app.command()
+def reproduce(
+    budget: Annotated[
+        Scale, typer.Option(help="quick: small data, two minutes; paper: all, a day a run")
+    ] = Scale.paper,
+    n_runs: Annotated[
+        int | None, typer.Option("--runs", min=1, help="runs of each cell; default: 1 quick, 10 as the paper")
+    ] = None,
+    n_jobs: Annotated[int, typer.Option("--jobs", min=1, help="runs at a time, one thread each")] = 1,
+    dry: Annotated[bool, typer.Option("--estimate", help="only tell how long it will take")] = False,
+    folder: ResultsOption = None,
+    output: Annotated[Path | None, typer.Option(help="the page to write")] = None,
+) -> None:
+    """Do everything that is missing, and write the page: resumable, with an estimate first and progress on stderr."""
+    quick = budget is Scale.quick
+    place = _folder(folder, quick)
+    stages = reproduction.stages(place, quick=quick, n_runs=n_runs or (1 if quick else reproduction.PAPER_RUNS))
+    records = list(results.read(place))
+    runs.to_stderr(str(reproduction.estimate(stages, records or results.read(results.RESULTS))))
+    if dry:
+        return
+    failed = 0
+    for place_in_list, stage in enumerate(stages, start=1):
+        runs.to_stderr(f"[{place_in_list}/{len(stages)}] {stage.name}")
+        failed += runs.work_aloud(stage.name, stage.planned, stage.path, n_jobs=n_jobs)
+    for name in STATEMENTS:
+        work_on_theory(name, place / "theory", quick=quick)
+    page = output or (place / "results.md" if quick else datasets.REPOSITORY / "docs" / "results.md")
+    report.write(page, place, quick=quick)
+    typer.echo(page)
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def figure(
+    folder: Annotated[Path, typer.Option(help="folder to draw into")] = datasets.REPOSITORY / "docs" / "figures",
+) -> None:
+    """Draw Figure 1: the framework, and t-SNE maps of digits by raw pixels, the paper's features and our default."""
+    framework_figure.draw_framework(folder / framework_figure.FRAMEWORK)
+    typer.echo(folder / framework_figure.FRAMEWORK)
+    for name, share in framework_figure.draw_digits(folder / framework_figure.DIGITS).items():
+        runs.to_stderr(f"{name}: {100 * share:.1f} % of the digits lie beside their like")
+    typer.echo(folder / framework_figure.DIGITS)
+
+
 @app.command("results")
 def write_results(
     folder: ResultsOption = None,
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
     """Write docs/results.md and its figures from the result files."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    figures = output.parent / "figures" if plots.can_draw() else None
-    if figures is None:
-        runs.to_stderr("matplotlib is not installed: the page has no figures")
-    output.write_text(report.page(results.read(_folder(folder, quick=False)), figures))
+    report.write(output, _folder(folder, quick=False))
     typer.echo(output)
 
 

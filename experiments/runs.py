@@ -100,7 +100,7 @@ def work(
     no_data = _missing_data(planned, say)
     done = {results.key_of(record): record for record in results.read(path.parent)}
     possible = [run for run in planned if (run.data, run.reads) not in no_data]
-    waiting = [run for run in possible if not _settled(done.get(run.key), run)]
+    waiting = [run for run in possible if not is_settled(done.get(run.key), run)]
     there = len(possible) - len(waiting)
     finished = failed = 0
     commit = commit_of(datasets.REPOSITORY)
@@ -137,7 +137,7 @@ def _missing_data(planned: list[Run], say: Say) -> list[tuple[str, str]]:
     return missing
 
 
-def _settled(record: dict[str, Any] | None, run: Run) -> bool:
+def is_settled(record: dict[str, Any] | None, run: Run) -> bool:
     """A run is settled if it is done or refused, or could not finish in at least as much time as it has now."""
     if record is None or record["status"] in ("done", "refused"):
         return record is not None

@@ -159,10 +159,6 @@ def test_raw_images_of_the_quick_budget_are_shown(tmp_path):
     assert "0.700" in shown.output
 
 
-# the numbers that LaTeX gives to the paper's equations, in their order of appearance
-EQUATIONS = {5: "Johnson-Lindenstrauss", 6: "norm", 7: "inner products", 8: "kernel", 9: "objective"}
-
-
 def test_equation_numbers_are_those_of_the_paper():
     """Nothing here calls the bounds of projections 6 to 8, nor the kernel's equation 9: LaTeX has 5 to 7 and 8."""
     for path in [*tables_folder().rglob("*.py"), *(tables_folder().parent / "docs").glob("*.md")]:
