@@ -76,7 +76,8 @@ def _verdict(records: list[dict[str, Any]], theory_folder: Path) -> str:
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order if counts[verdict])
     return (
         f"## The verdict\n\n{len(judged)} claims of the paper, as we find them: {told}. A verdict follows from the "
-        "counts beside it by the rule in its row; the rules were written after most results had been seen.\n\n"
+        'counts beside it by the rule in its row; the rules were written after most results had been seen. "Does '
+        'not" says that our runs do not show it, not that they show the opposite.\n\n'
         f"<!-- claims -->\n{claims.as_markdown(judged)}<!-- /claims -->\n"
     )
 
