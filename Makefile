@@ -1,23 +1,27 @@
 # Two commands do everything, set-up included, in a virtual environment of their own:
 #   make demo    the main job, on data that comes with the install
-#   make test    all tests
-# `make check` runs every check: style, types, import directions, tests.
+#   make test    style, types, import directions, and all tests
+# `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
 
-PYTHON ?= python3
+# The first Python that fits: 3.11 or newer. `make PYTHON=... test` takes another one.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-RDPLEARN_DATA ?= ../shared/data
-export RDPLEARN_DATA
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test browser check lint benchmark clean
+.PHONY: demo test test-data browser lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
 
-test: $(VENV)/ready-for-tests browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+# Nothing outside this folder is looked at: data sets have a command of their own.
+test: lint browser
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data"
 
-check: lint test
+test-data: $(VENV)/ready-for-tests
+	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }
+	RDPLEARN_DATA="$(RDPLEARN_DATA)" $(PYTEST) -m data
 
 lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff check
@@ -39,6 +43,7 @@ browser:
 	echo "There is no Chromium with its driver here: the tests of the report in a browser are skipped."
 
 $(VENV)/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "rdplearn needs Python 3.11 or newer, and none was found. Install one, or run: make PYTHON=/path/to/python test"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@

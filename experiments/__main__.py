@@ -8,11 +8,20 @@ from typing import Annotated
 
 import typer
 
-from experiments import datasets, plots, report, results, runs, show, tables
+from experiments import datasets, framework_figure, plots, report, reproduction, rereading, results, runs, show, tables
 from experiments.study.command import app as study
+from experiments.theory import NAMES as STATEMENTS
+from experiments.theory.command import app as theory
+from experiments.theory.command import work as work_on_theory
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+_HELP = """Run the experiments of the paper "Unsupervised Representation Learning by Predicting Random Distances", and
+print its tables and figures with our numbers beside the paper's.
+
+Start with: python -m experiments run all --budget quick (minutes, small data), then show all --budget quick.
+"""
+app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(study, name="study")
+app.add_typer(theory, name="theory")
 
 
 class Budget(enum.StrEnum):
@@ -55,12 +64,26 @@ def run(
     failed = 0
     for one in _tables(table):
         planned = runs.plan(
-            one, n_runs=n_runs, quick=quick, data=_split(data), labels=_known_labels(one, _split(methods)),
-            n_members=n_members, time_limit=time_limit,
+            one, n_runs=n_runs, quick=quick, data=_known_data(one, _split(data)),
+            labels=_known_labels(one, _split(methods)), n_members=n_members, time_limit=time_limit,
         )  # fmt: skip
         path = _folder(folder, quick) / f"{one.name}.jsonl"
         failed += runs.work_aloud(one.name, planned, path, n_jobs=n_jobs)
     raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def reread(
+    table: TableName,
+    score_rounds: Annotated[int, typer.Option("--rounds", min=1, help="how many of the last rounds score a row")],
+    folder: ResultsOption = None,
+) -> None:
+    """Write a line by another number of last rounds for each fit that is done; its line stays as it is."""
+    for one in _tables(table):
+        path = _folder(folder, quick=False) / f"{one.name}.jsonl"
+        if path.exists():
+            count = rereading.reread_file(path, score_rounds, runs.commit_of(datasets.REPOSITORY))
+            runs.to_stderr(f"{one.name}: {count} lines read off fits that are done")
 
 
 @app.command("show")
@@ -84,17 +107,65 @@ def show_table(
             typer.echo(show.FORMATS[form](sheet))
 
 
+class Scale(enum.StrEnum):
+    """Quick is for a look; paper is all of it."""
+
+    quick = "quick"
+    paper = "paper"
+
+
+@app.command()
+def reproduce(
+    budget: Annotated[
+        Scale, typer.Option(help="quick: small data, two minutes; paper: all, a day a run")
+    ] = Scale.paper,
+    n_runs: Annotated[
+        int | None, typer.Option("--runs", min=1, help="runs of each cell; default: 1 quick, 10 as the paper")
+    ] = None,
+    n_jobs: Annotated[int, typer.Option("--jobs", min=1, help="runs at a time, one thread each")] = 1,
+    dry: Annotated[bool, typer.Option("--estimate", help="only tell how long it will take")] = False,
+    folder: ResultsOption = None,
+    output: Annotated[Path | None, typer.Option(help="the page to write")] = None,
+) -> None:
+    """Do everything that is missing, and write the page: resumable, with an estimate first and progress on stderr."""
+    quick = budget is Scale.quick
+    place = _folder(folder, quick)
+    stages = reproduction.stages(place, quick=quick, n_runs=n_runs or (1 if quick else reproduction.PAPER_RUNS))
+    records = list(results.read(place))
+    runs.to_stderr(str(reproduction.estimate(stages, records or results.read(results.RESULTS))))
+    if dry:
+        return
+    failed = 0
+    for place_in_list, stage in enumerate(stages, start=1):
+        runs.to_stderr(f"[{place_in_list}/{len(stages)}] {stage.name}")
+        failed += runs.work_aloud(stage.name, stage.planned, stage.path, n_jobs=n_jobs)
+    for name in STATEMENTS:
+        work_on_theory(name, place / "theory", quick=quick)
+    page = output or (place / "results.md" if quick else datasets.REPOSITORY / "docs" / "results.md")
+    report.write(page, place, quick=quick)
+    typer.echo(page)
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def figure(
+    folder: Annotated[Path, typer.Option(help="folder to draw into")] = datasets.REPOSITORY / "docs" / "figures",
+) -> None:
+    """Draw Figure 1: the framework, and t-SNE maps of digits by raw pixels, the paper's features and our default."""
+    framework_figure.draw_framework(folder / framework_figure.FRAMEWORK)
+    typer.echo(folder / framework_figure.FRAMEWORK)
+    for name, share in framework_figure.draw_digits(folder / framework_figure.DIGITS).items():
+        runs.to_stderr(f"{name}: {100 * share:.1f} % of the digits lie beside their like")
+    typer.echo(folder / framework_figure.DIGITS)
+
+
 @app.command("results")
 def write_results(
     folder: ResultsOption = None,
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
     """Write docs/results.md and its figures from the result files."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    figures = output.parent / "figures" if plots.can_draw() else None
-    if figures is None:
-        runs.to_stderr("matplotlib is not installed: the page has no figures")
-    output.write_text(report.page(results.read(_folder(folder, quick=False)), figures))
+    report.write(output, _folder(folder, quick=False))
     typer.echo(output)
 
 
@@ -111,6 +182,14 @@ def _known_labels(table: tables.Table, labels: list[str] | None) -> list[str] | 
         if label not in known:
             raise typer.BadParameter(f"The columns of {table.name} are {', '.join(known)}. Got {label!r} instead.")
     return labels
+
+
+def _known_data(table: tables.Table, names: list[str] | None) -> list[str] | None:
+    for name in names or []:
+        if name not in table.data + table.quick_data and not datasets.is_known(name):
+            known = ", ".join(dict.fromkeys(table.data + table.quick_data))
+            raise typer.BadParameter(f"The data sets of {table.name} are {known}. Got {name!r} instead.")
+    return names
 
 
 def _folder(folder: Path | None, quick: bool) -> Path:

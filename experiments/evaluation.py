@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from experiments import datasets, methods
 from experiments.baselines import Detector, Representation
 from experiments.baselines.ensemble import sample_rows
+from experiments.machine import describe_machine
 from experiments.metrics import detection_metrics
 from rdplearn.evaluation import classification_score, clustering_scores
 
@@ -56,6 +57,7 @@ def evaluate(task: str, method: str, config: dict[str, Any], data: str, seed: in
         "cpu_seconds": round(time.process_time() - start, 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "versions": versions(),
+        "machine": describe_machine(),
     }
 
 

@@ -6,7 +6,7 @@ Code is imported only when a method is made, so that a missing optional package 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from experiments.baselines.rdp import DETECTION_PROTOCOL
@@ -134,6 +134,13 @@ METHODS: dict[str, Method] = {
     "RotNet3x1+RDP": _rotnet_rdp(3, 1),
     "RotNet2x1+RDP": _rotnet_rdp(2, 1),
 }  # fmt: skip
+
+
+# Appendix A: deeper networks "worked less effectively". Short trainings of small ensembles, the same for every depth
+_SHORT_ENSEMBLE = {"n_members": 5, "n_rounds": 3, "n_steps": 1_000}
+for _depth, _hidden in {"1 layer": [], "2 layers": [50], "3 layers": [50, 50]}.items():
+    METHODS[f"RDP, {_depth}"] = replace(_rdp(**_SHORT_ENSEMBLE, hidden=_hidden), quick=_QUICK_RDP)
+    METHODS[f"RDP features, {_depth}"] = _features(**{**_IN_SHORT, "n_components": 256}, hidden=[256] * len(_hidden))
 
 
 def make(name: str, *, seed: int, **options: Any) -> Any:

@@ -48,13 +48,18 @@ def draw(
 
 
 def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """Make a figure without a window system."""
+    """Make a figure of one panel without a window system."""
+    return new_figures(1, 1, width, height)
+
+
+def new_figures(n_high: int, n_wide: int, width: float, height: float) -> tuple[Any, Any]:
+    """Make a figure of several panels; give them as NumPy arrays of axes where there is more than one."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
+    return figure, figure.subplots(n_high, n_wide)
 
 
 def save_figure(figure: Any, path: Path) -> None:

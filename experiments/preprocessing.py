@@ -168,9 +168,9 @@ def olivetti(files: Sequence[Path]) -> Table:
     return upright.reshape(len(faces), -1), np.arange(len(faces)) // 10
 
 
-def libsvm_parts(files: Sequence[Path]) -> Table:
-    """Stack libsvm files of the same columns, in the order given."""
-    parts = load_svmlight_files([io.BytesIO(unpacked(file, "")) for file in files])
+def libsvm_parts(files: Sequence[Path], n_columns: int | None = None) -> Table:
+    """Stack libsvm files of the same columns, in the order given; `n_columns` where their last ones are empty."""
+    parts = load_svmlight_files([io.BytesIO(unpacked(file, "")) for file in files], n_features=n_columns)
     rows, labels = sp.vstack(parts[0::2]), np.concatenate(parts[1::2])
     return _sparse(rows), np.unique(labels, return_inverse=True)[1]
 

@@ -31,14 +31,32 @@ def append(path: Path, record: dict[str, Any]) -> None:
 def read(folder: Path) -> Iterator[dict[str, Any]]:
     """Read the whole lines of all result files of a folder: tables that share a run share its line."""
     for path in sorted(folder.glob("*.jsonl")):
-        content = path.read_text()
-        for line in content[: content.rfind("\n") + 1].splitlines():
-            yield json.loads(line)
+        yield from read_file(path)
+
+
+def read_file(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the whole lines of one result file."""
+    content = path.read_text()
+    for line in content[: content.rfind("\n") + 1].splitlines():
+        yield json.loads(line)
 
 
 def run_key(task: str, method: str, config: dict[str, Any], data: str, seed: int) -> str:
     """Name a run: what was done, to what, with which seed."""
-    return json.dumps([task, method, config, data, seed], sort_keys=True)
+    return json.dumps([task, method, canonical(config), data, seed], sort_keys=True)
+
+
+def canonical(config: dict[str, Any]) -> dict[str, Any]:
+    """Give one form to configurations that ask for the same: the last three of one round are that round.
+
+    Examples
+    --------
+    >>> canonical({"n_rounds": 1, "score_rounds": 3})
+    {'n_rounds': 1, 'score_rounds': 1}
+    """
+    if "score_rounds" not in config or "n_rounds" not in config:
+        return config
+    return {**config, "score_rounds": min(config["score_rounds"], config["n_rounds"])}
 
 
 def key_of(record: dict[str, Any]) -> str:

@@ -27,11 +27,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments import datasets, methods, results
+from experiments.machine import ONE_THREAD, processor
 from experiments.tables.layout import Table
 
 Say = Callable[[str], None]
-
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def work(
     no_data = _missing_data(planned, say)
     done = {results.key_of(record): record for record in results.read(path.parent)}
     possible = [run for run in planned if (run.data, run.reads) not in no_data]
-    waiting = [run for run in possible if not _settled(done.get(run.key), run)]
+    waiting = [run for run in possible if not is_settled(done.get(run.key), run)]
     there = len(possible) - len(waiting)
     finished = failed = 0
     commit = commit_of(datasets.REPOSITORY)
@@ -138,7 +137,7 @@ def _missing_data(planned: list[Run], say: Say) -> list[tuple[str, str]]:
     return missing
 
 
-def _settled(record: dict[str, Any] | None, run: Run) -> bool:
+def is_settled(record: dict[str, Any] | None, run: Run) -> bool:
     """A run is settled if it is done or refused, or could not finish in at least as much time as it has now."""
     if record is None or record["status"] in ("done", "refused"):
         return record is not None
@@ -235,6 +234,7 @@ def _unfinished(run: Run, status: str, seconds: float, reason: str = "") -> dict
         "time_limit": run.time_limit,
         "fit_seconds": round(seconds, 3),
         "metrics": {},
+        "machine": {"processor": processor(), "threads": 1},
         **({"reason": reason} if reason else {}),
     }
 
@@ -276,7 +276,7 @@ def _die_with_parent() -> None:
 
 def _context() -> Any:
     """Fork from a server that has imported the heavy packages once; spawn where there is no fork."""
-    for variable in _ONE_THREAD:
+    for variable in ONE_THREAD:
         os.environ[variable] = "1"
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")

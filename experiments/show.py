@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from experiments import datasets
-from experiments.significance import sign_test, wilcoxon_test, win_draw_loss
-from experiments.summary import Cell, Grid, grid, paper_number
+from experiments.significance import Record, sign_test, wilcoxon_test, win_draw_loss
+from experiments.summary import STD_MARKS, Cell, Grid, grid, paper_number
 from experiments.tables.layout import Panel, Table
 
+TERMINAL = 120  # columns
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
 
 
@@ -54,11 +56,13 @@ def filled_columns(table: Table, panel: Panel, cells: Grid) -> list[str]:
 def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
     labels = filled_columns(table, panel, cells)
     data = list(dict.fromkeys(name for name, _ in cells))
-    lines = [[_title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
+    lines = [[datasets.title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
     notes = [table.note] if table.note else []
+    notes += _what_is_spread(cells)
     notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
     if panel.higher_is_better and table.axis is None:
         notes += [note for label in labels if (note := _contest(table, panel, cells, label))]
+        notes += _printed_counts(table, panel)
     notes += _counts("Members of the ensembles", cells, labels, lambda cell: cell.n_members)
     notes += _counts("Runs of a cell", cells, labels, lambda cell: len(cell.values))
     title = f"{table.title}: {panel.title}, ours (paper's)"
@@ -83,7 +87,9 @@ def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:
         return ""
     differences = np.array(list(both.values()))
     close, reached = int((abs(differences) <= CLOSE).sum()), int((differences >= -0.0005).sum())
-    apart = [f"{_title(name)} {difference:+.3f}" for name, difference in both.items() if abs(difference) > CLOSE]
+    apart = [
+        f"{datasets.title(name)} {difference:+.3f}" for name, difference in both.items() if abs(difference) > CLOSE
+    ]
     return (
         f"{label}: within {CLOSE} of the paper on {close} of {len(both)} sets, at or above it on {reached}; "
         f"mean difference {differences.mean():+.3f}{'; not: ' + ', '.join(apart) if apart else ''}."
@@ -103,6 +109,38 @@ def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
     return f"{table.ours} against {label}: {counts}, {tests}."
 
 
+def contradictions(panel: Panel, ours: str) -> dict[str, tuple[tuple[int, int, int], Record]]:
+    """Give where the paper's row of wins, draws and losses differs from its cells: as printed, as counted."""
+    counted = {}
+    for label, printed in panel.paper_wins.items():
+        pairs = [(row[ours].mean, row[label].mean) for row in panel.paper.values() if label in row]
+        counted[label] = (printed, win_draw_loss(*np.array(pairs).T, panel.digits))
+    return {label: both for label, both in counted.items() if both[0] != both[1]}
+
+
+def _printed_counts(table: Table, panel: Panel) -> list[str]:
+    wrong = contradictions(panel, table.ours)
+    if not wrong:
+        return []
+    told = "; ".join(
+        f"{label} {'/'.join(map(str, printed))} printed, {'/'.join(map(str, counted))} by its cells"
+        for label, (printed, counted) in wrong.items()
+    )
+    return [
+        f"The paper's own row of wins/draws/losses contradicts its cells in {len(wrong)} of {len(panel.paper_wins)} "
+        f"places: {told}."
+    ]
+
+
+def _what_is_spread(cells: Grid) -> list[str]:
+    """Say what ± is over in this table."""
+    found = {cell.std_is_over for cell in cells.values()} - {""}
+    said = [f"{mark!r} behind it: over the {name} of one run" for name, mark in STD_MARKS.items() if name in found]
+    if "runs" in found:
+        said.insert(0, "over runs")
+    return [f"±: sample standard deviation, {'; '.join(said)}."] if said else []
+
+
 def _counts(title: str, cells: Grid, labels: list[str], count: Callable[[Cell], int | None]) -> list[str]:
     """Note how many of something a column has, least to most over its sets where they differ."""
     counts = {}
@@ -115,16 +153,29 @@ def _counts(title: str, cells: Grid, labels: list[str], count: Callable[[Cell], 
     return [f"{title}: " + ", ".join(f"{label} {number}" for label, number in counts.items()) + "."]
 
 
-def _title(name: str) -> str:
-    known = {**datasets.DETECTION, **datasets.CLUSTERING}
-    return known[name].title if name in known else name
-
-
 def as_text(sheet: Sheet) -> str:
+    """Print for a terminal: a table that is wider than it goes on below, its first column repeated."""
     widths = [max(map(len, column)) for column in zip(sheet.header, *sheet.lines, strict=True)]
-    rows = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in _all(sheet)]
-    rule = "-" * len(rows[0])
-    return "\n".join([sheet.title, "", rows[0], rule, *rows[1:], "", *sheet.notes]) + "\n"
+    parts = [sheet.title]
+    for places in _fitting(widths):
+        rows = ["  ".join(row[place].ljust(widths[place]) for place in places).rstrip() for row in _all(sheet)]
+        parts += ["", rows[0], "-" * max(map(len, rows)), *rows[1:]]
+    parts.append("")
+    for note in sheet.notes:
+        parts += textwrap.wrap(note, TERMINAL, subsequent_indent="  ")
+    return "\n".join(parts) + "\n"
+
+
+def _fitting(widths: list[int]) -> Iterator[list[int]]:
+    """Part columns into stretches that fit a terminal, each led by the first one."""
+    places, used = [0], widths[0]
+    for place, width in enumerate(widths[1:], start=1):
+        if len(places) > 1 and used + 2 + width > TERMINAL:
+            yield places
+            places, used = [0], widths[0]
+        places.append(place)
+        used += 2 + width
+    yield places
 
 
 def as_markdown(sheet: Sheet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from experiments import datasets, methods
+from experiments import datasets, methods, results
 from experiments.paper_numbers import Number
 from experiments.tables.layout import Column, Panel, Table
+
+# what ± of a single run is over, and the letter behind it; rounds of boosting are no repetitions of anything
+_PARTS = {"member": "members", "kmeans": "K-means starts"}
+STD_MARKS = {"members": "m", "K-means starts": "k"}
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,8 @@ class Cell:
     """What we have for one method on one data set: values of the runs, or the reason why there are none."""
 
     values: tuple[float, ...] = ()
-    spread: float | None = None
+    parts: tuple[float, ...] = ()  # of the one run, if there is one only
+    parts_are: str = ""
     n_members: int | None = None
     reason: str = ""
 
@@ -29,13 +35,22 @@ class Cell:
 
     @property
     def std(self) -> float | None:
-        """Over runs; over the parts of one run (members, K-means starts) if there is one run only."""
-        return float(np.std(self.values)) if len(self.values) > 1 else self.spread
+        """Sample standard deviation of what `std_is_over` names."""
+        spread = {"runs": self.values, "": ()}.get(self.std_is_over, self.parts)
+        return float(np.std(spread, ddof=1)) if spread else None
+
+    @property
+    def std_is_over(self) -> str:
+        """Runs; where there is one run only, its members or K-means starts; nothing where there are none."""
+        if len(self.values) > 1:
+            return "runs"
+        return self.parts_are if len(self.parts) > 1 else ""
 
     def text(self, digits: int) -> str:
         if self.mean is None:
             return self.reason
-        return f"{self.mean:.{digits}f}" + (f"±{self.std:.{digits}f}" if self.std is not None else "")
+        mark = STD_MARKS.get(self.std_is_over, "")
+        return f"{self.mean:.{digits}f}" + (f"±{self.std:.{digits}f}{mark}" if self.std is not None else "")
 
 
 Grid = dict[tuple[str, str], Cell]  # (data, column label)
@@ -79,7 +94,8 @@ def _records_by_cell(records: Iterable[dict[str, Any]]) -> dict[tuple[Any, ...],
 
 
 def _comparable(config: dict[str, Any]) -> str:
-    return repr(sorted((name, repr(value)) for name, value in config.items() if name != "n_members"))
+    settled = results.canonical({name: value for name, value in config.items() if name != "n_members"})
+    return json.dumps(settled, sort_keys=True)
 
 
 def _cell(records: list[dict[str, Any]], metric: str) -> Cell:
@@ -87,15 +103,24 @@ def _cell(records: list[dict[str, Any]], metric: str) -> Cell:
     if not done:
         return Cell(reason=records[0]["status"] if records else "")
     largest = max(_n_members(record) or 0 for record in done)
-    used = {r["seed"]: r for r in done if (_n_members(r) or 0) == largest}.values()
+    done.sort(key=lambda record: "read_from" not in record)  # a run of its own counts before one read off another
+    used = {r["seed"]: r for r in done if (_n_members(r) or 0) == largest and _value(r, metric) is not None}.values()
     values = tuple(_value(record, metric) for record in used)
-    parts = [s[metric] for s in next(iter(used)).get("spread", {}).values() if metric in s]
-    return Cell(values, float(np.std(parts[0])) if parts else None, largest or None)
+    parts, parts_are = _parts_of(next(iter(used)), metric) if len(used) == 1 else ((), "")
+    return Cell(values, parts, parts_are, largest or None)
+
+
+def _parts_of(record: dict[str, Any], metric: str) -> tuple[tuple[float, ...], str]:
+    for part, name in _PARTS.items():
+        if metric in record.get("spread", {}).get(part, {}):
+            return tuple(record["spread"][part][metric]), name
+    return (), ""
 
 
 def _n_members(record: dict[str, Any]) -> int | None:
     return record["config"].get("n_members")
 
 
-def _value(record: dict[str, Any], metric: str) -> float:
-    return record["metrics"][metric] if metric in record["metrics"] else record[metric]
+def _value(record: dict[str, Any], metric: str) -> float | None:
+    """Give a metric, or a field of the line; what was read off another run has no seconds."""
+    return record["metrics"][metric] if metric in record["metrics"] else record.get(metric)

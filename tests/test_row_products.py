@@ -64,7 +64,7 @@ def test_few_rows_that_are_not_worth_compiling_for_score_as_the_whole_table_does
     rows = TABLES[table]
     fitted = ESTIMATORS["detector"].fit(rows)
     plain = fitted.member_scores(rows[100:140])
-    monkeypatch.setattr(scoring, "NUMBERS_WORTH_COMPILING", 0)
+    monkeypatch.setattr(scoring, "COMPONENTS_WORTH_COMPILING", 0)
     assert np.array_equal(fitted.member_scores(rows)[100:140], plain)
 
 

@@ -2,8 +2,9 @@
 
 The paper names no settings. Those of the package most used then (PyOD 0.7: 64-32-32-64 ReLU units, a penalty
 of 0.1 on squared activations) drive the code to zero, so that every row is reconstructed as the mean row: the
-score is the distance to the mean. That gives the paper's column, to the third digit on most sets, with its
-deviation of 0.000; `activity_penalty=0` gives an autoencoder that learns, and is better. As a representation:
+score is the distance to the mean. That is near the paper's column on most sets, though neither on all nor to the
+third digit (the notes under Table 1 in docs/results.md count them); `activity_penalty=0` gives an autoencoder
+that learns. As a representation:
 one layer of 1,024 leaky units and a linear decoder, as RDP's own network, since the paper's columns "AE" and
 "RDP without L_rdp" agree.
 """

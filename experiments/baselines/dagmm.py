@@ -97,7 +97,7 @@ class DagmmMember:
 
 
 def mixture_of(codes: torch.Tensor, memberships: torch.Tensor) -> Mixture:
-    """Give the mixture that soft memberships (n, k) of codes (n, d) define (the paper's equation 5).
+    """Give the mixture that soft memberships (n, k) of codes (n, d) define (equation 5 of Zong et al.).
 
     In 64 bits: in 32 the covariance of numbers that say the same need not be positive definite.
     """
@@ -110,7 +110,7 @@ def mixture_of(codes: torch.Tensor, memberships: torch.Tensor) -> Mixture:
 
 
 def energy(codes: torch.Tensor, mixture: Mixture) -> torch.Tensor:
-    """Give -log density of codes (n, d) under the mixture (equation 6)."""
+    """Give -log density of codes (n, d) under the mixture (equation 6 of Zong et al.)."""
     factors = torch.linalg.cholesky(mixture.covariances)  # (k, d, d)
     centred = codes[:, None, :] - mixture.means  # (n, k, d)
     whitened = torch.linalg.solve_triangular(factors, centred.permute(1, 2, 0), upper=False)  # (k, d, n)

@@ -16,7 +16,7 @@ DETECTION_PROTOCOL: dict[str, Any] = {
     "n_components": 50,
     "n_rounds": 8,
     "filter_fraction": 0.05,
-    "score_rounds": 3,
+    "score_rounds": 1,
     "n_steps": 6_000,
     "batch_size": 192,
     "learning_rate": 0.1,
@@ -26,6 +26,16 @@ DETECTION_PROTOCOL: dict[str, Any] = {
     "max_samples": 10_000,
 }
 _TOO_LARGE = "too many for that"  # TableError stands for other faults of a table as well: its words tell
+
+
+def _as_the_library_has_them(options: dict[str, Any]) -> dict[str, Any]:
+    """Turn `hidden`, the widths of layers before φ's own, into the estimators' parameter."""
+    from rdplearn import TorchOptions
+
+    options = dict(options)
+    if hidden := options.pop("hidden", None):
+        options["torch"] = TorchOptions(network=list(hidden))
+    return options
 
 
 @contextlib.contextmanager
@@ -51,7 +61,9 @@ class RDP:
     def fit(self, rows: Rows) -> Self:
         from rdplearn import KeepRounds, RDPDetector
 
-        self.detector_ = RDPDetector.paper(random_state=self.seed, n_jobs=1, callbacks=[KeepRounds()], **self.options)
+        self.detector_ = RDPDetector.paper(
+            random_state=self.seed, n_jobs=1, callbacks=[KeepRounds()], **_as_the_library_has_them(self.options)
+        )
         with _size_refused():
             self.detector_.fit(rows)
         return self
@@ -116,8 +128,9 @@ class RDPFeatures:
         from rdplearn import RDPTransformer
 
         make = RDPTransformer.paper if self.preset == "paper" else RDPTransformer
+        options = _as_the_library_has_them(self.options)
         with _size_refused():
-            self.transformer_ = make(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+            self.transformer_ = make(random_state=self.seed, n_jobs=1, **options).fit(rows)
         return self
 
     def transform(self, rows: Rows) -> np.ndarray:

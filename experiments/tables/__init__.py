@@ -23,6 +23,8 @@ NAMES = (
     "raw_text",
     "raw_images",
     "classification",
+    "depth_detection",
+    "depth_clustering",
     "default_features",
 )
 

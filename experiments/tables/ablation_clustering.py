@@ -9,7 +9,7 @@ TABLE = Table(
     name="ablation_clustering",
     title="Ablation in clustering",
     task="clustering",
-    data=tuple(datasets.CLUSTERING),
+    data=(*datasets.CLUSTERING, datasets.SECTOR_PART.name),
     quick_data=QUICK_CLUSTERING,
     columns=(
         Column("RDP", "RDP features in short"),

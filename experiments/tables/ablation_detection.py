@@ -26,8 +26,8 @@ TABLE = Table(
         Column("RDP\\L_rdp boosted", "RDP without L_rdp"),
     ),
     panels=(
-        Panel("auc_roc", "AUC-ROC", paper_numbers.ABLATION_AUC_ROC),
-        Panel("auc_pr", "AUC-PR", paper_numbers.ABLATION_AUC_PR),
+        Panel("auc_roc", "AUC-ROC", paper_numbers.ABLATION_AUC_ROC, paper_wins=paper_numbers.ABLATION_AUC_ROC_WINS),
+        Panel("auc_pr", "AUC-PR", paper_numbers.ABLATION_AUC_PR, paper_wins=paper_numbers.ABLATION_AUC_PR_WINS),
     ),
     quick_evaluation={"max_rows": 1_000},
     note="The paper's RDP\\L_rdp has no boosting (it equals RND); the last column has.",

@@ -9,7 +9,7 @@ TABLE = Table(
     name="classification",
     title="Classification on learned features",
     task="classification",
-    data=tuple(datasets.CLUSTERING),
+    data=(*datasets.CLUSTERING, datasets.SECTOR_PART.name),
     quick_data=QUICK_CLUSTERING,
     columns=(
         *columns("HLLE", "SRP"),

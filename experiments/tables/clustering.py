@@ -9,7 +9,7 @@ TABLE = Table(
     name="clustering",
     title="Clustering on the paper's five sets",
     task="clustering",
-    data=tuple(datasets.CLUSTERING),
+    data=(*datasets.CLUSTERING, datasets.SECTOR_PART.name),
     quick_data=QUICK_CLUSTERING,
     columns=(
         *columns("Org", "HLLE", "SRP"),
@@ -26,5 +26,6 @@ TABLE = Table(
         Panel("ari", "adjusted Rand index"),
     ),
     quick_evaluation={"n_kmeans": 3},
-    note="The paper's NMI and F-score come after each cluster is renamed to its majority class.",
+    note="The paper's NMI and F-score come after each cluster is renamed to its majority class. RDP default was "
+    "tuned on R8, 20news and Olivetti with these scores in sight.",
 )

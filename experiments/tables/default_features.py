@@ -35,5 +35,6 @@ TABLE = Table(
     ours="RDP default",
     evaluation={"n_kmeans": 10},
     quick_evaluation={"n_kmeans": 3},
-    note="A run is one fit and 10 K-means starts. Untrained: the paper's 1,024 leaky units as drawn.",
+    note="A run is one fit and 10 K-means starts. Untrained: the paper's 1,024 leaky units as drawn. RDP default was "
+    "tuned on R8, 20news and Olivetti with these scores in sight.",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments import datasets, paper_numbers
-from experiments.tables.layout import QUICK_DETECTION, Panel, Table, columns
+from experiments.tables.layout import QUICK_DETECTION, Column, Panel, Table, columns
 
 TABLE = Table(
     name="detection",
@@ -11,12 +11,16 @@ TABLE = Table(
     task="detection",
     data=tuple(datasets.DETECTION),
     quick_data=QUICK_DETECTION,
-    columns=columns("iForest", "AE", "REPEN", "DAGMM", "RND", "RDP")
-    + columns("AE unpenalised", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM", "DeepSVDD"),
+    columns=(
+        *columns("iForest", "AE", "REPEN", "DAGMM", "RND", "RDP"),
+        Column("RDP 3 rounds", "RDP", {"score_rounds": 3}),
+        *columns("AE unpenalised", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM", "DeepSVDD"),
+    ),
     panels=(
         Panel("auc_roc", "AUC-ROC", paper_numbers.AUC_ROC),
         Panel("auc_pr", "AUC-PR", paper_numbers.AUC_PR),
     ),
     quick_evaluation={"max_rows": 1_000},
-    note="RDP scores by the mean of its last three rounds; see docs/experiments.md for what the paper leaves out.",
+    note="RDP is RDPDetector.paper(): the last of eight rounds scores a row. RDP 3 rounds: the same fits, scored by "
+    "the mean of the last three, which was tried after the last alone.",
 )

@@ -29,6 +29,7 @@ class Panel:
     paper: PaperTable = field(default_factory=dict)
     digits: int = 3
     higher_is_better: bool = True
+    paper_wins: dict[str, tuple[int, int, int]] = field(default_factory=dict)  # as printed in its last row
 
 
 @dataclass(frozen=True)

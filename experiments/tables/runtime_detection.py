@@ -12,6 +12,7 @@ TABLE = replace(
     detection.TABLE,
     name="runtime_detection",
     title="Runtime in anomaly detection",
+    columns=tuple(column for column in detection.TABLE.columns if column.label != "RDP 3 rounds"),
     panels=(
         Panel(
             "apply_seconds",

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from experiments.downloads import NoDataError, Source, fetch, file_sha256
 from experiments.paper_numbers import AUC_ROC, CLUSTERING_NMI
 
-from experiments import datasets
+from experiments import datasets, tables
 from experiments import preprocessing as prep
 
 
@@ -246,3 +246,14 @@ def test_development_sets_are_found():
     assert len(datasets.names("adbench")) == 19
     assert len(datasets.names("oddbench")) == 100
     assert datasets.load("adbench/glass").rows.shape == (214, 7)
+
+
+@pytest.mark.data
+def test_the_part_of_sector_that_is_here_says_how_much_it_is():
+    if not datasets.is_here("sector_part"):
+        pytest.skip("sector.heldout and sector.test are not in RDPLEARN_DATA")
+    loaded = datasets.load("sector_part")
+    assert loaded.rows.shape == (1_826, 55_197)
+    assert len(np.unique(loaded.labels)) == 105
+    assert "1,826 of 9,619 rows" in datasets.title("sector_part")
+    assert not any("sector_part" in panel.paper for panel in tables.table("clustering").panels)

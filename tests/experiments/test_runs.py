@@ -78,7 +78,7 @@ def test_a_run_out_of_time_says_so_and_is_repeated_only_with_more_time(tmp_path)
     (record,) = results.read(tmp_path)
     assert record["status"] == "out of time"
     assert runs.work([run], path).already_there == 1
-    assert not runs._settled(record, replace(run, time_limit=5.0))
+    assert not runs.is_settled(record, replace(run, time_limit=5.0))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_table_too_large_for_a_method_is_refused_and_says_so_in_its_cell(monke
     record = answered(run)
     assert record["status"] == "refused"
     assert "2,000 sparse rows of 100,000 columns are too many" in record["reason"]
-    assert runs._settled(record, run)
+    assert runs.is_settled(record, run)
     sheet = show.sheets(table, [record], quick=False, no_data=set())[0]
     (news,) = [line for line in sheet.lines if line[0] == "20news"]
     assert dict(zip(sheet.header, news, strict=True))["Org_SS"].startswith("refused (")
@@ -246,13 +246,13 @@ def test_notes_count_the_runs_of_a_column_from_least_to_most():
     assert "DAGMM 2, RND 1-2, RDP 2" in note
 
 
-def test_the_page_has_a_reading_before_its_tables():
+def test_the_page_has_a_reading_before_its_tables(all_data_here):
     table = tables.table("detection")
     page = report.page(lines_of(table, lambda label, data: 0.5))
     assert page.index("## A reading") < page.index("## Anomaly detection")
 
 
-def test_contest_and_plots(tmp_path):
+def test_contest_and_plots(tmp_path, all_data_here):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     from experiments import plots
 

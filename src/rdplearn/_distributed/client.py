@@ -116,7 +116,7 @@ def connected(where: str) -> Iterator[Client]:
     except (OSError, ValueError, TypeError):
         raise ClusterError(
             f"There is no Dask scheduler at '{where}'. Pass the address that 'dask scheduler' prints, such as "
-            "tcp://10.0.0.1:8786, or local:4 for workers on this machine."
+            "tcp://scheduler:8786, or local:4 for workers on this machine."
         ) from None
     with client:
         if not client.scheduler_info()["workers"]:

@@ -28,7 +28,7 @@ def score(
       rdplearn score model.safetensors new.csv
       rdplearn score model.safetensors new.parquet --id order -o scores.parquet
       rdplearn score model.safetensors - -o - < new.csv > scores.csv
-      rdplearn score model.safetensors folder/ -o scores/ --dask tcp://10.0.0.1:8786
+      rdplearn score model.safetensors folder/ -o scores/ --dask tcp://scheduler:8786
     """
     from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import load_table_model, require_columns

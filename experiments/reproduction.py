@@ -1,0 +1,107 @@
+"""Everything in one go: what is missing of every table, how long it will take, the runs, and the page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from experiments import datasets, results, runs, tables
+
+PAPER_RUNS = 10  # of each cell, as the paper has them
+QUICK_TABLES = ("detection", "clustering", "classification")  # one of each task, the paper's columns, one set each
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The runs of a table, and the file that their lines go to."""
+
+    name: str
+    planned: list[runs.Run]
+    path: Path
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long what is missing will take, in processor hours, by what like runs took."""
+
+    n_planned: int
+    n_missing: int
+    hours: float
+    n_unknown: int  # runs that nothing is known of; they are reckoned as typical ones
+    no_data: tuple[str, ...]
+
+    def __str__(self) -> str:
+        told = f"{self.n_missing} of {self.n_planned} runs are missing, about {hours(self.hours)} of processor time"
+        if self.n_unknown:
+            told += f" ({self.n_unknown} of them are of a kind that no line tells the cost of, and a guess)"
+        return told + (f"; no data here: {', '.join(self.no_data)}" if self.no_data else "")
+
+
+def stages(folder: Path, *, quick: bool, n_runs: int) -> list[Stage]:
+    """List the runs of every table; each run once, though tables may share it."""
+    seen: set[str] = set()
+    found = []
+    for name in QUICK_TABLES if quick else tables.NAMES:
+        table = tables.table(name)
+        small = {"data": table.quick_data[:1], "labels": _columns_of_the_paper(table)} if quick else {}
+        planned = [run for run in runs.plan(table, n_runs=n_runs, quick=quick, **small) if run.key not in seen]
+        seen.update(run.key for run in planned)
+        found.append(Stage(name, planned, folder / f"{name}.jsonl"))
+    return found
+
+
+def _columns_of_the_paper(table: tables.Table) -> set[str]:
+    return {label for panel in table.panels for row in panel.paper.values() for label in row}
+
+
+def estimate(planned: Iterable[Stage], records: Iterable[dict[str, Any]]) -> Estimate:
+    """Reckon by the lines there are: the same method on the same set, scaled by members, or the method's median."""
+    records = list(records)
+    done = {results.key_of(record): record for record in records}
+    exact, by_method = defaultdict(list), defaultdict(list)
+    for record in records:
+        if "read_from" not in record:
+            cost = seconds_of(record) / _size(record["config"])
+            exact[record["task"], record["method"], record["data"]].append(cost)
+            by_method[record["task"], record["method"]].append(cost)
+    typical = median(cost for costs in by_method.values() for cost in costs) if by_method else 60.0
+    n_planned = n_missing = n_unknown = 0
+    total, lacking = 0.0, []
+    for run in (run for stage in planned for run in stage.planned):
+        n_planned += 1
+        if not datasets.is_here(run.data) or (run.reads == "texts" and not datasets.texts_are_here(run.data)):
+            lacking.append(run.data)
+            continue
+        if runs.is_settled(done.get(run.key), run):
+            continue
+        n_missing += 1
+        costs = exact.get((run.task, run.method, run.data)) or by_method.get((run.task, run.method))
+        n_unknown += not costs
+        total += (median(costs) if costs else typical) * _size(run.config)
+    return Estimate(n_planned, n_missing, total / 3_600, n_unknown, tuple(dict.fromkeys(lacking)))
+
+
+def seconds_of(record: dict[str, Any]) -> float:
+    """Give what a run cost: processor seconds where its line has them, else seconds by the clock."""
+    return record.get("cpu_seconds") or record.get("fit_seconds", 0.0) + record.get("apply_seconds", 0.0)
+
+
+def hours(number: float) -> str:
+    """Say a time in words.
+
+    Examples
+    --------
+    >>> hours(0.01), hours(0.5), hours(12.3)
+    ('36 seconds', '30 minutes', '12 hours')
+    """
+    if number < 2 / 60:
+        return f"{3_600 * number:.0f} seconds"
+    return f"{60 * number:.0f} minutes" if number < 2 else f"{number:.0f} hours"
+
+
+def _size(config: dict[str, Any]) -> float:
+    return float(config.get("n_members", 1))

@@ -1,0 +1,93 @@
+"""Verdicts follow from lines by their rules; the page opens with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments import claims, methods, report, results, tables
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return claims.judged(results.read(results.RESULTS))
+
+
+def lines_like_the_paper(table_name, change=lambda label, data: 0.0):
+    """Finished runs with the paper's own numbers, changed."""
+    table = tables.table(table_name)
+    return [
+        {
+            "task": table.task, "method": column.method, "data": data, "seed": 0, "status": "done", "spread": {},
+            "config": {**methods.config_for(column.method, data, column.options),
+                       **({"evaluation": table.evaluation} if table.evaluation else {})},
+            "metrics": {
+                panel.metric: panel.paper[data][column.label].mean + change(column.label, data)
+                for panel in table.panels if panel.paper
+            },
+        }
+        for column in table.columns
+        for data in table.data
+        if column.label in table.panels[0].paper.get(data, {})
+    ]  # fmt: skip
+
+
+def test_a_verdict_is_by_shares():
+    assert [claims.by_counts(n, 4) for n in (4, 3, 2, 1, 0)] == ["holds", "partly", "partly", "does not", "does not"]
+    assert claims.by_counts(0, 0) == "not run"
+    assert claims.by_counts(3, 4, enough=0.75) == "holds"
+
+
+def test_the_paper_s_own_numbers_are_judged_like_ours(tmp_path):
+    evidence = claims.Evidence(lines_like_the_paper("detection"), tmp_path)
+    best = claims.best_on_most(evidence)
+    # its text says 12 of 14, its cells say 10
+    assert "10 of 14 by AUC-ROC, 10 of 14 by AUC-PR" in best.ours
+    assert best.ours in best.paper.replace("its cells: ", "")
+    assert best.verdict == "partly"
+    assert claims.gains_above_a_tenth(evidence).verdict == "holds"
+
+
+def test_a_worse_rdp_does_not_hold(tmp_path):
+    worse = lines_like_the_paper("detection", lambda label, data: -0.4 if label == "RDP" else 0.0)
+    evidence = claims.Evidence(worse, tmp_path)
+    assert claims.best_on_most(evidence).verdict == "does not"
+    assert claims.significant(evidence).verdict == "does not"
+    assert claims.gains_above_a_tenth(evidence).verdict == "does not"
+
+
+def test_without_lines_nothing_is_judged(tmp_path):
+    assert {claim.verdict for claim in claims.judged([], tmp_path)} == {"not run"}
+
+
+def test_every_claim_has_a_figure_a_rule_and_a_place(judged):
+    assert len({claim.claim for claim in judged}) == len(claims.CLAIMS)
+    for claim in judged:
+        assert claim.verdict in (claims.HOLDS, claims.PARTLY, claims.DOES_NOT, claims.OPEN)
+        assert claim.paper
+        assert claim.ours
+        assert claim.rule
+        assert claim.see
+
+
+def test_the_issue_s_claims_are_all_there(judged):
+    said = " ".join(claim.claim for claim in judged)
+    wanted = "95 %|12 of 14|10 %|L_rdp is essential|linear projection|R8, 20news|Doc2Vec|RotNet|scoring takes"
+    for words in f"{wanted}|classification|deeper networks".split("|"):
+        assert words in said
+
+
+def test_the_page_opens_with_the_verdict_then_the_reading_then_the_tables():
+    page = report.page(results.read(results.RESULTS))
+    places = [page.index(words) for words in ("<!-- claims -->", "## A reading", "## Statements", "## Tables")]
+    assert places == sorted(places)
+    assert page.index("## The verdict") < 200
+    assert "<details>" in page
+
+
+def test_the_committed_page_is_what_the_lines_give():
+    """No number on it was typed by hand; its figures are drawn by the same command."""
+    page = results.RESULTS.parent.parent / "docs" / "results.md"
+    pytest.importorskip("matplotlib", reason="the page has figures")
+    written = [line for line in page.read_text().splitlines() if not line.startswith("![")]
+    made = [line for line in report.page(results.read(results.RESULTS)).splitlines() if not line.startswith("![")]
+    assert [line for line in written if line] == [line for line in made if line]

@@ -1,0 +1,88 @@
+"""One command for everything: an estimate, the runs, the page; and lines that can be had again."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from experiments.__main__ import app
+from experiments.evaluation import evaluate
+from experiments.machine import describe_machine
+from typer.testing import CliRunner
+
+from experiments import datasets, framework_figure, reproduction, results, runs
+
+
+def test_quick_reproduction_in_under_two_minutes_of_processor_time(tmp_path):
+    arguments = ["reproduce", "--budget", "quick", "--results", str(tmp_path)]
+    outcome = CliRunner().invoke(app, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    lines = list(results.read(tmp_path))
+    assert {line["task"] for line in lines} == {"detection", "clustering", "classification"}
+    assert {line["status"] for line in lines} == {"done"}
+    assert sum(line["cpu_seconds"] for line in lines) < 90  # beside imports and statements
+    page = (tmp_path / "results.md").read_text()
+    assert "sklearn/breast_cancer" in page
+    assert "## Statements" in page
+    again = CliRunner().invoke(app, arguments)
+    assert "0 of" in again.output
+    assert len(list(results.read(tmp_path))) == len(lines)
+
+
+def test_the_estimate_is_of_what_is_missing_and_by_what_runs_took():
+    run = runs.Run("detection", "AE", {"n_members": 30}, "bank", 0, None)
+    line = {"task": "detection", "method": "AE", "data": "bank", "seed": 5, "status": "done", "cpu_seconds": 60.0,
+            "config": {"n_members": 5}, "time_limit": None}  # fmt: skip
+    stage = reproduction.Stage(
+        "detection", [run, runs.Run("detection", "AE", {"n_members": 30}, "bank", 1, None)], None
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "is_here", lambda name: True)
+        told = reproduction.estimate([stage], [line])
+        assert (told.n_planned, told.n_missing, told.n_unknown) == (2, 2, 0)
+        assert told.hours == pytest.approx(2 * 6 * 60 / 3600)
+        done = {**line, "seed": 0, "config": {"n_members": 30}, "cpu_seconds": 360.0}
+        assert reproduction.estimate([stage], [line, done]).n_missing == 1
+    assert str(told).startswith("2 of 2 runs are missing, about 12 minutes of processor time")
+
+
+def test_the_paper_s_budget_has_ten_runs_of_every_table(tmp_path):
+    stages = reproduction.stages(tmp_path, quick=False, n_runs=reproduction.PAPER_RUNS)
+    planned = [run for stage in stages for run in stage.planned]
+    assert {run.seed for run in planned} == set(range(10))
+    assert len({run.key for run in planned}) == len(planned)
+
+
+CHEAP = (("detection", "ECOD", "secom"), ("clustering", "SRP", "olivetti"), ("detection", "iForest", "lung"))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("task", "method", "data"), CHEAP)
+def test_a_line_can_be_had_again_to_the_last_digit(task, method, data):
+    if not datasets.is_here(data):
+        pytest.skip(f"{data} is not in RDPLEARN_DATA")
+    line = next(
+        line for line in results.read(results.RESULTS)
+        if (line["task"], line["method"], line["data"], line["seed"], line["status"]) == (task, method, data, 0, "done")
+    )  # fmt: skip
+    again = evaluate(task, method, line["config"], data, 0)
+    assert again["data_sha256"] == line["data_sha256"]
+    # a line of another kind of processor agrees less far; those before machines were recorded may be of any
+    same = line.get("machine", {}).get("processor") == describe_machine()["processor"]
+    for name, value in line["metrics"].items():
+        assert math.isclose(again["metrics"][name], value, rel_tol=0 if same else 1e-6, abs_tol=0)
+
+
+def test_the_framework_is_drawn_as_svg(tmp_path):
+    framework_figure.draw_framework(tmp_path / "framework.svg")
+    text = (tmp_path / "framework.svg").read_text()
+    assert text.startswith("<svg")
+    for words in ("φ(xᵢ; Θ)", "η(xⱼ)", "L_rdp", "L_aux"):
+        assert words in text
+
+
+def test_digits_are_mapped_by_three_spaces(tmp_path):
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    shares = framework_figure.draw_digits(tmp_path / "digits.svg", n_rows=300, n_steps=100)
+    assert list(shares) == ["raw pixels", "RDPTransformer.paper()", "RDPTransformer()"]
+    assert min(shares.values()) > 0.7
