@@ -87,7 +87,7 @@ def test_a_callback_ends_one_members_round_and_no_other(engine, table):
     engine_or_skip(engine)
     stopped, whole = (
         RDPDetector(engine=engine, callbacks=[*callbacks, RecordEvery(10)], **QUICK).fit(table)
-        for callbacks in ([stop], None)
+        for callbacks in ([stop], [])
     )
     steps = {(r["member"], r["round"]): r["step"] for r in stopped.history_}
     assert steps.pop((1, 0)) == 10

@@ -172,7 +172,7 @@ def canonical_csr(matrix: Any) -> sp.csr_array:
 
 
 def check_sparse_format(X: Any) -> None:
-    """Raise an error for a sparse matrix whose arrays do not fit together: compiled code would read beyond their ends."""
+    """Raise an error for a sparse matrix whose arrays do not fit together: reading them might crash."""
     if not sp.issparse(X):
         return
     try:
