@@ -180,6 +180,11 @@ def check_parameters(detector: RDPDetector) -> None:
     """Raise an error that names the parameter, the rule, the value and the remedy if something cannot be."""
     detector._validate_params()
     check_callbacks(detector.callbacks, "RDPDetector")
+    if isinstance(detector.max_samples, Integral) and detector.max_samples < 2:
+        raise ValueError(
+            "The 'max_samples' parameter of RDPDetector must be an integer from 2, or a float in (0, 1] for a share of "
+            f"the rows. Got {detector.max_samples!r}: pass 1.0 for all rows, or a larger number."
+        )
     wanted = torch_options(detector)
     if detector.distance_weight == 0 and detector.novelty_weight == 0 and not wanted.auxiliary_losses:
         raise ValueError(

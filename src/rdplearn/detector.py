@@ -16,7 +16,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._explain.attribution import attribute
-from rdplearn._explain.explanation import Explanation, column_groups, grouped_values, typical_ranges
+from rdplearn._explain.explanation import (
+    Explanation,
+    column_groups,
+    grouped_typical_rows,
+    grouped_values,
+    typical_ranges,
+)
 from rdplearn._explain.reliability import Assessment, assess
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import (
@@ -335,18 +341,16 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         warn_if_constant(matrix)
         seed = draw_seed(self)
-        folder = open_fit_folder(self, self.callbacks, matrix, seed)
-        plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed if folder is None else folder.seed, folder)
-        views = fit_views(plan.views, matrix, plan.seed)
-        trained = train_members(matrix, views, plan.members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
-        take_members(self, plan, *trained)
-        scores = anomaly_scores(self, matrix[plan.sampled])
-        self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
-        if not np.array_equal(plan.sampled, plan.judged):
-            scores = anomaly_scores(self, matrix[plan.judged])
-        self.offset_ = -choose_threshold(self, scores)
-        if folder is not None:
-            folder.remove()
+        with open_fit_folder(self, self.callbacks, matrix, seed) as folder:
+            plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed if folder is None else folder.seed, folder)
+            views = fit_views(plan.views, matrix, plan.seed)
+            trained = train_members(matrix, views, plan.members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
+            take_members(self, plan, *trained)
+            scores = anomaly_scores(self, matrix[plan.sampled])
+            self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
+            if not np.array_equal(plan.sampled, plan.judged):
+                scores = anomaly_scores(self, matrix[plan.judged])
+            self.offset_ = -choose_threshold(self, scores)
         return self
 
     @for_partitions
@@ -428,6 +432,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             baseline=self.typical_rows_.score,
             values=grouped_values(matrix, group_of_column),
             typical=typical_ranges(self.typical_rows_, group_of_column),
+            typical_rows=grouped_typical_rows(self.typical_rows_, group_of_column),
         )
 
     def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:

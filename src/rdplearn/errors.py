@@ -10,10 +10,12 @@ import difflib
 import sys
 import warnings
 from collections.abc import Iterable
+from contextvars import ContextVar
+from types import FrameType
 
 __all__ = ["CheckpointError", "ClusterError", "ModelFileError", "RDPWarning", "TableError"]
 
-NOT_THE_CALLER = ("rdplearn", "sklearn", "joblib")
+NOT_THE_CALLER = ("rdplearn", "sklearn", "joblib", "contextlib", "importlib")
 
 
 class TableError(ValueError):
@@ -36,12 +38,28 @@ class RDPWarning(UserWarning):
     """The result is valid but may not be what was meant."""
 
 
+_asked_from: ContextVar[FrameType | None] = ContextVar("asked_from", default=None)
+
+
+def remember_caller() -> None:
+    """Keep the line of the caller's own code for what is done for it on another thread, in a copy of this context."""
+    _asked_from.set(_callers_frame())
+
+
 def warn_user(message: str) -> None:
     """Warn with `RDPWarning`, at the line of the caller's own code that led here."""
-    frame, level = sys._getframe(1), 2
+    frame = _callers_frame()
+    told = frame.f_globals.setdefault("__warningregistry__", {})
+    name = frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(message, RDPWarning, frame.f_code.co_filename, frame.f_lineno, name, told)
+
+
+def _callers_frame() -> FrameType:
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in NOT_THE_CALLER:
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, RDPWarning, stacklevel=level)
+        frame = frame.f_back
+    asked_from = _asked_from.get()
+    return asked_from if asked_from is not None and frame.f_globals.get("__name__") == "threading" else frame
 
 
 def unknown_choice(argument: str, owner: str, value: object, choices: Iterable[str]) -> str:

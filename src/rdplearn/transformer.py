@@ -247,22 +247,20 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_parameters(self)
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        folder = open_fit_folder(self, self.callbacks, matrix, seed)
-        rng = np.random.default_rng(seed if folder is None else folder.seed)
-        self.chosen_ = choose_for_transformer(matrix, self.get_params(deep=False))
-        self.n_components_ = self.chosen_.n_components
-        check_size(self, matrix)
-        with Watch(1, 1, self.n_steps, visible=bool(self.verbose)) as watch, one_blas_thread():
-            task = self._all_pairs(matrix, rng) if self.pairs == "all" else self._one_partner(matrix, rng)
-            how = self._training(task.rows, folder)
-            with engine_threads(how.engine, self.n_jobs):
-                rotatable = self.pairs == "one" or self._has_limit()
-                trained, self.history_ = train_features(task, how, watch, rotatable=rotatable)
-        self.decoder_ = trained.decoder
-        slope = self.chosen_.slope if isinstance(trained.phi, Representation) else 1.0
-        self.feature_map_ = FeatureMap(trained.phi, slope, self.chosen_.unit_features)
-        if folder is not None:
-            folder.remove()
+        with open_fit_folder(self, self.callbacks, matrix, seed) as folder:
+            rng = np.random.default_rng(seed if folder is None else folder.seed)
+            self.chosen_ = choose_for_transformer(matrix, self.get_params(deep=False))
+            self.n_components_ = self.chosen_.n_components
+            check_size(self, matrix)
+            with Watch(1, 1, self.n_steps, visible=bool(self.verbose)) as watch, one_blas_thread():
+                task = self._all_pairs(matrix, rng) if self.pairs == "all" else self._one_partner(matrix, rng)
+                how = self._training(task.rows, folder)
+                with engine_threads(how.engine, self.n_jobs):
+                    rotatable = self.pairs == "one" or self._has_limit()
+                    trained, self.history_ = train_features(task, how, watch, rotatable=rotatable)
+            self.decoder_ = trained.decoder
+            slope = self.chosen_.slope if isinstance(trained.phi, Representation) else 1.0
+            self.feature_map_ = FeatureMap(trained.phi, slope, self.chosen_.unit_features)
         return self
 
     @for_partitions

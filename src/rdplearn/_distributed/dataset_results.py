@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -12,7 +11,7 @@ from rdplearn._distributed.fitting import on_one_thread
 from rdplearn._distributed.parquet_parts import Dataset
 from rdplearn._distributed.result_folder import Apply, FinishedPart, ResultFolder, apply_to_part
 from rdplearn._results.resumable import added_up
-from rdplearn.errors import RDPWarning, TableError
+from rdplearn.errors import TableError, warn_user
 from rdplearn.table_model import TableModel
 
 
@@ -76,7 +75,7 @@ def write_results(
         count(finished.n_rows)
         for message in finished.told:
             if message not in told:
-                warnings.warn(message, RDPWarning, stacklevel=2)
+                warn_user(message)
             told.add(message)
     if folder is not None:
         folder.write_empty([part for part in dataset.parts if not part.n_rows], like=filled[0])

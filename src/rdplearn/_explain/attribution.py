@@ -48,6 +48,7 @@ def attribute(
     group_of_column : (n_columns,), numbers from 0
     anomaly_scores : takes anything with a `shape` of which slices are rows
     """
+    typical_rows = typical_rows.in_the_form_of(matrix)
     sizes = np.bincount(group_of_column)
     together, weights = sizes[group_of_column] > 1, typical_rows.weights(group_of_column)
     keeps_sparse = sp.issparse(matrix) and not together.any()

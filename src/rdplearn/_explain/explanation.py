@@ -16,6 +16,9 @@ from rdplearn._types import Doubles, Ints, Matrix
 from rdplearn.table.typical import Typical, value_words
 
 SHOWN_ROWS = 10
+CORRELATED, WITHIN = 0.9, 0.5  # columns share the reason from this correlation and this share of the contribution on
+FEWEST_TO_COMPARE = 5  # typical rows
+MOST_COMPARED = 32  # columns of a row, those with the largest contributions
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,12 @@ class Explanation:
     values : (n_rows, n_columns)
         What stands in the rows; CSR where `contributions` is.
     typical : list of Typical, (n_columns,)
+    typical_rows : (n_typical, n_columns), optional
+        Typical rows, by which columns that go together are known; NaN for groups of several columns.
+
+    Two columns *share the reason* in a row if their values go together in the typical rows (a correlation beyond 0.9,
+    up or down), both raise the score, and the lesser contribution is at least half of the greater: which of them comes
+    first is left to chance. `columns_of` names them to each other, and `sentences` tells them as "a or b".
 
     Examples
     --------
@@ -57,6 +66,7 @@ class Explanation:
     baseline: float
     values: Any
     typical: list[Typical]
+    typical_rows: Any = None
 
     def __len__(self) -> int:
         return len(self.anomaly_scores)
@@ -99,12 +109,14 @@ class Explanation:
     def columns_of(self, row: int, *, n_columns: int | None = None) -> list[dict[str, Any]]:
         """One row's columns as plain values, the largest contribution first; those without any are left out.
 
-        ``share`` is a column's part, from 0 to 1, of all that raises this row's score.
+        ``share`` is a column's part, from 0 to 1, of all that raises this row's score; ``shared_with`` names the others
+        that share the reason.
         """
         contributions, values = self._row(row)
         raised = float(np.sum(np.maximum(contributions, 0.0)))
         order = np.argsort(-contributions, kind="stable")
         order = order[contributions[order] != 0.0]
+        together = self._sharing(order, contributions)
         return [
             {
                 "column": self.column_names[column],
@@ -112,13 +124,21 @@ class Explanation:
                 "typical": self.typical[column].words(),
                 "contribution": float(contributions[column]),
                 "share": max(float(contributions[column]), 0.0) / raised if raised > 0 else 0.0,
+                "shared_with": [self.column_names[other] for other in together.get(int(column), ()) if other != column],
             }
             for column in order[:n_columns]
         ]
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
-        """What raises a row's score, in words, the most important column first."""
-        return [sentence(column) for column in self.columns_of(row, n_columns=n_columns) if column["contribution"] > 0]
+        """What raises a row's score, in words, the most important column first, with those that share the reason."""
+        told: list[str] = []
+        left = {column["column"]: column for column in self.columns_of(row) if column["contribution"] > 0}
+        while left and len(told) < n_columns:
+            first = next(iter(left.values()))
+            told.append(
+                sentence(*(left.pop(name) for name in (first["column"], *first["shared_with"]) if name in left))
+            )
+        return told
 
     def column_shares(self) -> Doubles:
         """Each column's part of all that raises the scores of these rows; adds up to 1. Shape (n_columns,)."""
@@ -126,6 +146,24 @@ class Explanation:
         raising = contributions.maximum(0) if sp.issparse(contributions) else np.maximum(contributions, 0)
         totals = np.asarray(raising.sum(axis=0), dtype=np.float64).ravel()
         return totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
+
+    def _sharing(self, order: Ints, contributions: Doubles) -> dict[int, list[int]]:
+        """For columns that share the reason with others: all of these. order : the largest contribution first."""
+        found: dict[int, list[int]] = {}
+        if self.typical_rows is None:
+            return found
+        order = order[contributions[order] > 0][:MOST_COMPARED]
+        some = self.typical_rows[:, order]
+        some = some.toarray() if sp.issparse(some) else some
+        for place, first in enumerate(order):
+            if int(first) in found:
+                continue
+            near = np.arange(place + 1, len(order))
+            near = near[contributions[order[near]] >= WITHIN * contributions[first]]
+            others = [int(order[n]) for n in near if int(order[n]) not in found and go_together(some[:, [place, n]])]
+            if others:
+                found |= {column: [int(first), *others] for column in (int(first), *others)}
+        return found
 
     def _row(self, row: int) -> tuple[Doubles, npt.NDArray[Any]]:
         if sp.issparse(self.contributions):
@@ -143,11 +181,32 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
     )
 
 
-def sentence(column: dict[str, Any]) -> str:
-    """One column of `Explanation.columns_of` in words."""
-    typical = f" (typical {column['typical']})" if column["typical"] else ""
-    name, value = value_words(column["column"]), value_words(column["value"])
-    return f"{name} {value}{typical} accounts for {column['share'] * 100:.0f} % of the score"
+def sentence(*columns: dict[str, Any]) -> str:
+    """One column of `Explanation.columns_of` in words, or several that share the reason."""
+    parts = []
+    for column in columns:
+        typical = f" (typical {column['typical']})" if column["typical"] else ""
+        parts.append(f"{value_words(column['column'])} {value_words(column['value'])}{typical}")
+    share = sum(column["share"] for column in columns)
+    return f"{' or '.join(parts)} accounts for {share * 100:.0f} % of the score"
+
+
+def go_together(pair: npt.NDArray[np.float64]) -> bool:
+    """Whether two columns, (n_rows, 2), are correlated so much that one stands for the other.
+
+    Examples
+    --------
+    >>> up = np.arange(9.0)
+    >>> go_together(np.stack([up, -2 * up], axis=1)), go_together(np.stack([up, up % 2], axis=1))
+    (True, False)
+    """
+    if len(pair) < FEWEST_TO_COMPARE or not np.isfinite(pair).all():
+        return False
+    largest = np.abs(pair).max(axis=0)
+    centred = pair / np.where(largest > 0, largest, 1.0)
+    centred = centred - centred.mean(axis=0)
+    first, second = np.sqrt(np.sum(centred**2, axis=0))
+    return bool(first * second > 0 and abs(centred[:, 0] @ centred[:, 1]) > CORRELATED * first * second)
 
 
 def plain(value: Any) -> Any:
@@ -198,6 +257,18 @@ def grouped_values(matrix: Matrix, group_of_column: Ints) -> Any:
         columns = np.flatnonzero(group_of_column == group)
         cells = dense[:, columns].tolist()
         values[:, group] = [row[0] for row in cells] if size == 1 else _as_objects([tuple(row) for row in cells])
+    return values
+
+
+def grouped_typical_rows(typical_rows: TypicalRows, group_of_column: Ints) -> Any:
+    """The typical rows by groups, (n_typical, n_groups): NaN for groups of several columns."""
+    sizes = np.bincount(group_of_column)
+    if (sizes == 1).all():
+        return typical_rows.rows[:, np.argsort(group_of_column, kind="stable")]
+    values = np.full((typical_rows.rows.shape[0], len(sizes)), np.nan)
+    single = np.flatnonzero(sizes[group_of_column] == 1)
+    cells = typical_rows.rows[:, single]
+    values[:, group_of_column[single]] = cells.toarray() if sp.issparse(cells) else cells
     return values
 
 

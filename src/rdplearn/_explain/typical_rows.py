@@ -7,7 +7,7 @@ to the distance up to its usual spread and no further, so that one odd value doe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,12 @@ class TypicalRows:
     high: Doubles
     spread: Doubles
     score: float
+
+    def in_the_form_of(self, matrix: Matrix) -> TypicalRows:
+        """The same with rows that are dense or CSR as those of the matrix are."""
+        if sp.issparse(matrix) == sp.issparse(self.rows):
+            return self
+        return replace(self, rows=sp.csr_array(self.rows) if sp.issparse(matrix) else self.rows.toarray())
 
     def deviations(self, differences: Matrix) -> Matrix:
         """Differences of values in units of their column's spread; of the same form, (n_rows, n_columns)."""

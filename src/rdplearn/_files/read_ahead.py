@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Generic, TypeVar
 
+from rdplearn.errors import remember_caller
+
 Item = TypeVar("Item")
 
 WAITING = 1  # beside the one in work on either side
@@ -62,7 +64,9 @@ def read_ahead(items: Iterable[Item]) -> Iterator[Item]:
         except BaseException as fault:
             handover.put((False, fault))
 
-    thread = threading.Thread(target=copy_context().run, args=(make,), daemon=True)
+    context = copy_context()
+    context.run(remember_caller)
+    thread = threading.Thread(target=context.run, args=(make,), daemon=True)
     thread.start()
     try:
         while True:

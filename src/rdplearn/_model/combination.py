@@ -23,6 +23,7 @@ from rdplearn._types import Doubles, Floats
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
+LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,13 @@ class Combination:
     def to_scale(self, scores: Floats, typical: Floats) -> Floats:
         """Bring the scores of members to the scale on which they are averaged."""
         return relative_logs(scores, typical) if self.geometric else scores
+
+    def within_numbers(self, scaled: Floats) -> Floats:
+        """Scores on the scale, in place; what is farther than numbers go gets the largest score that there is."""
+        if not np.isfinite(scaled).all():
+            largest = np.log(LARGEST_SCORE) if self.geometric else LARGEST_SCORE
+            scaled[~(scaled < largest)] = largest
+        return scaled
 
     def from_scale(self, averages: npt.NDArray[np.floating]) -> Doubles:
         """Bring averages back to scores."""

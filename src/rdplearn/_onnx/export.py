@@ -1,14 +1,15 @@
 """Fitted models as ONNX files, which run without Python, rdplearn or a training library.
 
 What scoring does is written down node by node: the view of the columns, φ and η of all members, their disagreement, and
-the mean over members. Rows go in as they would go into `score_samples`, in double precision, any number at a time.
+the mean over members. Rows go in as they would go into `score_samples`, any number at a time. Where Python raises an
+error for NaN and infinity, a graph cannot: such a row gets NaN, and -1 in `predict`, so that it never passes as normal.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -26,28 +27,40 @@ from rdplearn._onnx.views import view_nodes
 from rdplearn._views.unit_rows import SMALLEST_NORM
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
+from rdplearn.errors import unknown_choice
 from rdplearn.table_model import TableModel
 from rdplearn.transformer import RDPTransformer
 
 if TYPE_CHECKING:
     from rdplearn._model.mapping import Mapping
 
+INPUT_TYPES = ("float64", "float32", "int64")
 Exportable = RDPDetector | RDPTransformer | RDPClusterer | TableModel
 
 
-def export_onnx(model: Exportable, path: str | os.PathLike[str]) -> None:
+def export_onnx(
+    model: Exportable,
+    path: str | os.PathLike[str],
+    *,
+    input_type: Literal["float64", "float32", "int64"] = "float64",
+) -> None:
     """Write a fitted model as an ONNX file, whole or not at all.
 
-    Its input is ``rows``, of shape (n_rows, n_columns) in double precision with any number of rows. Its outputs are
-    called like the methods that they agree with, to 1e-5 relative: ``score_samples``, ``decision_function`` and
-    ``predict`` of a detector, ``transform`` of a transformer, ``predict`` and ``transform`` of a clusterer. A
-    `TableModel` takes the numbers that its encoder makes of a table; their names stand in the file's metadata under
-    ``columns``.
+    Its input is ``rows``, of shape (n_rows, n_columns) with any number of rows. Its outputs are called like the methods
+    that they agree with, to 1e-5 relative: ``score_samples``, ``decision_function`` and ``predict`` of a detector,
+    ``transform`` of a transformer, ``predict`` and ``transform`` of a clusterer. A `TableModel` takes the numbers that
+    its encoder makes of a table; their names stand in the file's metadata under ``columns``.
 
     Parameters
     ----------
     model : fitted RDPDetector, RDPTransformer, RDPClusterer or TableModel
     path : of the file; what stands there is replaced when the new file is complete
+    input_type : of ``rows``, for ONNX knows one type for an input; whatever it is, they are scored in double precision
+
+    Notes
+    -----
+    A row with NaN or infinity gets NaN in every output of numbers, and -1 in ``predict``, of a detector and of a
+    clusterer alike.
 
     Examples
     --------
@@ -70,8 +83,10 @@ def export_onnx(model: Exportable, path: str | os.PathLike[str]) -> None:
             "export_onnx takes a fitted RDPDetector, RDPTransformer, RDPClusterer or TableModel. Got "
             f"{type(estimator).__name__} instead."
         )
+    if input_type not in INPUT_TYPES:
+        raise ValueError(unknown_choice("input_type", "export_onnx", input_type, INPUT_TYPES))
     check_is_fitted(estimator)
-    graph = Graph()
+    graph = Graph(input_type)
     write: Any = {RDPDetector: write_detector, RDPTransformer: write_transformer, RDPClusterer: write_clusterer}
     next(function for kind, function in write.items() if isinstance(estimator, kind))(graph, estimator)
     if names is None:
@@ -85,9 +100,9 @@ def export_onnx(model: Exportable, path: str | os.PathLike[str]) -> None:
 def write_detector(graph: Graph, detector: RDPDetector) -> None:
     """`score_samples`, `decision_function` and `predict`."""
     anomaly_scores = combined_scores(graph, detector)
-    scores = graph.add("Neg", anomaly_scores)
+    scores = graph.or_nan(graph.add("Neg", anomaly_scores), np.float64)
     decision = graph.add("Sub", scores, np.array(detector.offset_))
-    is_anomalous = graph.add("Less", decision, np.array(0.0))
+    is_anomalous = graph.add("Or", graph.add("Less", decision, np.array(0.0)), graph.is_unusable())
     graph.output("score_samples", scores, np.float64, ["n_rows"])
     graph.output("decision_function", decision, np.float64, ["n_rows"])
     graph.output("predict", graph.add("Where", is_anomalous, np.array(-1), np.array(1)), np.int64, ["n_rows"])
@@ -98,7 +113,7 @@ def combined_scores(graph: Graph, detector: RDPDetector) -> Value:
     combination, panels = detector.combination_, scoring_panels(detector)
     total: Value | None = None
     for panel in panels:
-        rows = view_nodes(graph, "rows", panel.view)
+        rows = view_nodes(graph, graph.finite_rows(), panel.view)
         each_round = [panel.one_round(number) for number in range(panel.n_rounds)]
         rounds = [on_scale(graph, member_scores(graph, rows, one), one, combination) for one in each_round]
         mean = rounds[0] if len(rounds) == 1 else graph.add("Mean", *rounds)
@@ -134,7 +149,7 @@ def representations(graph: Graph, rows: Value, panel: Panel) -> Value:
             "torch.onnx.export, or fit with a list of widths instead."
         )
     product = graph.add("Add", graph.add("MatMul", rows, panel.weights), panel.bias)
-    phi = by_members(graph, leaky(graph, product, REPRESENTATION_SLOPE), panel.n_seats)
+    phi = by_members(graph, leaky(graph, product, REPRESENTATION_SLOPE), panel.n_seats, panel.weights.shape[1])
     for weights, bias in panel.deeper:
         across = graph.add("Transpose", phi, perm=[1, 0, 2])  # members first: one product for each
         product = graph.add("Add", graph.add("MatMul", across, weights), bias[:, None])
@@ -146,7 +161,7 @@ def targets(graph: Graph, rows: Value, panel: Panel) -> Value:
     """η of all members: (n_rows, n_members, n_targets)."""
     if isinstance(panel.mappings, Projection):
         eta = projection(graph, rows, panel.mappings, panel.n_components)
-        return by_members(graph, eta, panel.n_seats)
+        return by_members(graph, eta, panel.n_seats, panel.mappings.weights.shape[1])
     return graph.add("Unsqueeze", one_mapping(panel.mappings[0], rows), np.array([1]))
 
 
@@ -181,20 +196,20 @@ def nearest_subsample_scores(graph: Graph, phi: Value, panel: Panel) -> Value:
     own = graph.add("ReduceSum", graph.add("Mul", across, across), np.array([2]), keepdims=1)
     squared = graph.add("Add", graph.add("Mul", products, np.array(-2.0, np.float32)), own)
     squared = graph.add("Add", squared, np.einsum("mrk,mrk->mr", references, references)[:, None])
-    shape = np.array([panel.n_seats, -1, N_SUBSAMPLES, SUBSAMPLE_SIZE])
+    shape = np.array([panel.n_seats, 0, N_SUBSAMPLES, SUBSAMPLE_SIZE])  # 0: as many rows as there are
     nearest = graph.add("ReduceMin", graph.add("Reshape", squared, shape), np.array([3]), keepdims=0)
     distances = graph.add("Sqrt", graph.add("Max", nearest, np.array(0.0, np.float32)))
     return graph.add("Transpose", graph.add("ReduceMean", distances, np.array([2]), keepdims=0), perm=[1, 0])
 
 
-def by_members(graph: Graph, values: Value, n_members: int) -> Value:
-    """Members' numbers side by side to (n_rows, n_members, numbers)."""
-    return graph.add("Reshape", values, np.array([0, n_members, -1]))
+def by_members(graph: Graph, values: Value, n_members: int, n_numbers: int) -> Value:
+    """Members' numbers side by side, `n_numbers` in all, to (n_rows, n_members, numbers of each)."""
+    return graph.add("Reshape", values, np.array([0, n_members, n_numbers // n_members]))
 
 
 def write_transformer(graph: Graph, transformer: RDPTransformer) -> None:
     """`transform`."""
-    features = feature_nodes(graph, transformer)
+    features = graph.or_nan(feature_nodes(graph, transformer), np.float32, by_columns=True)
     graph.output("transform", features, np.float32, ["n_rows", int(transformer.n_components_)])
 
 
@@ -206,7 +221,7 @@ def feature_nodes(graph: Graph, transformer: RDPTransformer) -> Value:
             "A model with a 'network' function of your own cannot be exported by rdplearn: export its module with "
             "torch.onnx.export, or fit with a list of widths instead."
         )
-    features = view_nodes(graph, "rows", transformer.chosen_.view)
+    features = view_nodes(graph, graph.finite_rows(), transformer.chosen_.view)
     *hidden, (weights, bias) = feature_map.phi.layers
     for hidden_weights, hidden_bias in hidden:
         product = graph.add("Add", graph.add("MatMul", features, hidden_weights), hidden_bias)
@@ -231,5 +246,8 @@ def write_clusterer(graph: Graph, clusterer: RDPClusterer) -> None:
     products = graph.add("Mul", graph.add("MatMul", rows, centres.T), np.array(-2.0))
     squared = graph.add("Add", graph.add("Add", products, squares), np.einsum("ij,ij->i", centres, centres))
     distances = graph.cast(graph.add("Sqrt", graph.add("Max", squared, np.array(0.0))), np.float32)
-    graph.output("predict", graph.add("ArgMin", distances, axis=1, keepdims=0), np.int64, ["n_rows"])
-    graph.output("transform", distances, np.float32, ["n_rows", len(centres)])
+    nearest = graph.add("ArgMin", distances, axis=1, keepdims=0)
+    graph.output("predict", graph.add("Where", graph.is_unusable(), np.array(-1), nearest), np.int64, ["n_rows"])
+    graph.output(
+        "transform", graph.or_nan(distances, np.float32, by_columns=True), np.float32, ["n_rows", len(centres)]
+    )

@@ -21,8 +21,9 @@ Value = str  # the name of a value in the graph
 class Graph:
     """Nodes and constants in the order in which they were added."""
 
-    def __init__(self) -> None:
+    def __init__(self, input_type: str = "float64") -> None:
         require_onnx()
+        self.input_type = np.dtype(input_type)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.outputs: list[Any] = []
@@ -37,6 +38,28 @@ class Graph:
         names = [given if isinstance(given, str) else self.constant(given) for given in inputs]
         self.nodes.append(helper.make_node(operator, names, [output], name=output, **attributes))
         return output
+
+    def finite_rows(self) -> Value:
+        """The input in double precision; NaN and infinity are made zero here, and told by `or_nan` at the end."""
+        return self.once("finite rows", lambda: self.add("Where", self._unusable(), np.array(0.0), self._doubles()))
+
+    def or_nan(self, value: Value, dtype: Any, *, by_columns: bool = False) -> Value:
+        """The value, and NaN for rows with NaN or infinity. by_columns : it has several numbers a row."""
+        return self.add("Where", self.is_unusable(by_columns=by_columns), np.array(np.nan, dtype), value)
+
+    def is_unusable(self, *, by_columns: bool = False) -> Value:
+        """Which rows have NaN or infinity: (n_rows,), or (n_rows, 1) beside several numbers a row."""
+        counted = self.cast(self._unusable(), np.float64)
+        return self.add(
+            "Greater", self.add("ReduceSum", counted, np.array([1]), keepdims=int(by_columns)), np.array(0.0)
+        )
+
+    def _doubles(self) -> Value:
+        return "rows" if self.input_type == np.float64 else self.once("doubles", lambda: self.cast("rows", np.float64))
+
+    def _unusable(self) -> Value:
+        rows = self._doubles()
+        return self.once("unusable", lambda: self.add("Or", self.add("IsNaN", rows), self.add("IsInf", rows)))
 
     def once(self, key: Hashable, write: Callable[[], Value]) -> Value:
         """What `write` adds to the graph; the value that it gave before, if the key is known."""
@@ -67,13 +90,15 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def model(self, name: str, n_columns: int, properties: dict[str, str]) -> Any:
-        """The whole model: one input, `rows`, in double precision with any number of rows."""
+        """The whole model: one input, `rows`, with any number of rows."""
         import onnx
         from onnx import helper
 
         from rdplearn._version import __version__
 
-        rows = helper.make_tensor_value_info("rows", onnx.TensorProto.DOUBLE, ["n_rows", n_columns])
+        rows = helper.make_tensor_value_info(
+            "rows", helper.np_dtype_to_tensor_dtype(self.input_type), ["n_rows", n_columns]
+        )
         graph = helper.make_graph(self.nodes, name, [rows], self.outputs, self.constants)
         model = helper.make_model(
             graph,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from rdplearn._model.compiling import compiling
 from rdplearn._model.losses import REPRESENTATION_SLOPE
 
 SLOPE = np.float32(REPRESENTATION_SLOPE)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiling()
 def novelty_scores(projected, bias, targets, offset, centre, target_slope, scores):
     """Mean squared residual of every row by every member, from the products with the weights, in one pass.
 

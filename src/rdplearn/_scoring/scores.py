@@ -63,13 +63,13 @@ def scaled_member_scores(
     n_scored = n_rows * sum(panel.bias.size for panel in panels)
     slopes = [slope_to_compile_with(panel, n_scored) for panel in panels]
 
-    @np.errstate(over="ignore")  # farther than numbers go is infinitely anomalous
+    @np.errstate(over="ignore", invalid="ignore")  # what is farther than numbers go gets the largest score
     def score_stretch(stretch: slice) -> Floats:
         scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
         seen = SeenRows(matrix[stretch], [panel.view for panel in panels])
         for panel, slope in zip(panels, slopes, strict=True):
             scores[:, panel.members] = mean_over_rounds(seen.through(panel.view), panel, combination, slope)
-        return scores
+        return combination.within_numbers(scores)
 
     stretches = row_blocks(matrix.shape[0], STRETCH)
     with one_blas_thread():

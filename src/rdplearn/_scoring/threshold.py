@@ -14,12 +14,10 @@ met, and a group of up to 15 % anomalies does not push the line up out of reach.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from rdplearn._types import Doubles
-from rdplearn.errors import RDPWarning
+from rdplearn.errors import warn_user
 
 BODY = np.array([0.5, 0.6, 0.7, 0.8, 0.85])  # where anomalies are taken to be absent
 
@@ -55,12 +53,10 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> fl
     """
     n_rows = len(unseen_scores)
     if _rank(n_rows, false_alarm_rate) > n_rows:
-        warnings.warn(
+        warn_user(
             f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
             f"calibrate on and has {n_rows}: the threshold is the highest score among them. Pass a higher rate or "
-            "fit on more rows.",
-            RDPWarning,
-            stacklevel=4,
+            "fit on more rows."
         )
     return rate_threshold(unseen_scores, false_alarm_rate)
 

@@ -109,6 +109,12 @@ def rebuild(description: Any, arrays: Arrays) -> RDPClusterer:
     return clusterer
 
 
+def is_sound(clusterer: RDPClusterer) -> bool:
+    """Whether rows of its range get distances that are numbers."""
+    features = stored_transformer.features_in_range(clusterer.transformer_)
+    return bool(np.isfinite(features).all() and np.isfinite(clusterer._distances(features)).all())
+
+
 def _read(description: Any) -> tuple[StoredClusterer, RDPClusterer]:
     """The description, checked, and an unfitted clusterer with its parameters."""
     stored = make(StoredClusterer, as_mapping(description, "a description of the clusterer", "It"), OWNER)

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
-from rdplearn._fit_plan import check_parameters
+from rdplearn._fit_plan import anomaly_scores, check_parameters
 from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE
-from rdplearn._model.combination import Combination
+from rdplearn._model.combination import LARGEST_SCORE, Combination
 from rdplearn._model.mapping import Identity, Projection
 from rdplearn._model.mapping import Mapping as DrawnMapping
 from rdplearn._model.panel import Panel, Round
@@ -58,6 +58,7 @@ CHOICES = {
     "max_samples": float,
     "score_rounds": int,
 }
+TOO_LARGE = 0.99 * LARGEST_SCORE  # what stands for "farther than numbers go", up to rounding
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
 HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
 
@@ -173,6 +174,13 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     detector.offset_ = float(stored.offset)
     detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
     return detector
+
+
+def is_sound(detector: RDPDetector) -> bool:
+    """Whether the typical rows get scores that are numbers."""
+    rows = detector.typical_rows_.rows
+    scored = anomaly_scores(detector, rows)
+    return bool(np.isfinite(scored).all() and (scored < TOO_LARGE).all())
 
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:

@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rdplearn._storage import clusterer as stored_clusterer
 from rdplearn._storage import detector as stored_detector
 from rdplearn._storage import transformer as stored_transformer
@@ -83,7 +85,16 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
         layout = keeper.layout(description, file.n_arrays)
         encoder = _rebuild_encoder(file.header.get("encoder"), description["n_columns"])
         model = keeper.rebuild(description, file.read(layout))
+        require_finite_results(keeper, model)
     return model if encoder is None else TableModel(model, encoder)
+
+
+def require_finite_results(keeper: Any, model: Any) -> None:
+    """Refuse a model that cannot make numbers of rows like those that it was fitted on: its weights are absurd."""
+    with np.errstate(all="ignore"):
+        is_sound = keeper.is_sound(model)
+    if not is_sound:
+        raise ModelFileError("Its numbers are absurd: rows such as it was fitted on get results that are no numbers.")
 
 
 def training_summary(model: Any) -> list[dict[str, float]]:

@@ -10,6 +10,7 @@ import itertools
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._files.checked_values import as_mapping, make
@@ -17,7 +18,7 @@ from rdplearn._model.decoder import Decoder
 from rdplearn._model.losses import REPRESENTATION_SLOPE
 from rdplearn._model.mapping import MAPPING_NAMES, with_options
 from rdplearn._model.representation import Representation
-from rdplearn._scoring.features import FeatureMap
+from rdplearn._scoring.features import FeatureMap, map_rows
 from rdplearn._storage.common import (
     history_array,
     plain_parameters,
@@ -28,7 +29,7 @@ from rdplearn._storage.common import (
     with_parameters,
 )
 from rdplearn._storage.container import Layout
-from rdplearn._types import Arrays
+from rdplearn._types import Arrays, Floats
 from rdplearn._views.minmax import MinMaxView, UnchangedView
 from rdplearn._views.unit_rows import CentredRows, WeightedUnitRows
 from rdplearn.defaults import FeatureView, TransformerChoices
@@ -154,6 +155,22 @@ def rebuild(description: Any, arrays: Arrays) -> RDPTransformer:
         transformer.decoder_ = Decoder(arrays["decoder.weights"], arrays["decoder.bias"])
     transformer.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, _losses(transformer))
     return transformer
+
+
+def is_sound(transformer: RDPTransformer) -> bool:
+    """Whether rows of its range get features that are numbers."""
+    return bool(np.isfinite(features_in_range(transformer)).all())
+
+
+def features_in_range(transformer: RDPTransformer) -> Floats:
+    """Features of a few rows such as it was fitted on: the lower ends of the columns, the upper ends, and mixtures."""
+    scaling, n_columns = _scaling_of(transformer.chosen_.view), int(transformer.n_features_in_)
+    low, width = (np.zeros(n_columns), np.ones(n_columns)) if scaling is None else (scaling.low, scaling.width)
+    mixture = np.random.default_rng(0).random((8, n_columns))
+    shares = np.concatenate([np.full((1, n_columns), 0.0), np.full((1, n_columns), 1.0), mixture])
+    largest = np.finfo(np.float64).max
+    rows = np.clip(low + shares * width, -largest, largest)
+    return map_rows(rows, transformer.chosen_.view, transformer.feature_map_, transformer.n_components_, None)
 
 
 def _losses(transformer: RDPTransformer) -> tuple[str, ...]:

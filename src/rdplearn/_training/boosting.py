@@ -7,8 +7,9 @@ rounds learn from cleaner rows. The members of the last rounds do the scoring.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from rdplearn._model.panel import Member, Round
 from rdplearn._training.checkpoint import FitFolder, Piece
 from rdplearn._training.engines.engine import start_engine
 from rdplearn._training.flops import stretch_length
-from rdplearn._training.loop import train
+from rdplearn._training.loop import diverged, train
 from rdplearn._training.phi import draw_phi, saved_phi, take_phi
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import entered, left, row_space
@@ -133,12 +134,15 @@ class Boosting:
         self.watch.advance(self.member.number, (self.settings.training.n_steps if ends else now) - before)
         return ends
 
+    @np.errstate(over="ignore", invalid="ignore")  # told in words, if it matters
     def end_round(self, task: TrainingTask, records: Records) -> None:
         """Score the rows, drop the most anomalous, and write down what happened."""
         settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
         trained = task if self.span is None else left(self.span, self.start, task)
         judge = self.prepare_scoring(trained.phi)
         judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, even=settings.even_residuals)
+        if np.isnan(scores).any() or not np.isfinite(scores[self.kept]).any():
+            raise diverged("scores of the rows that it learned from are no numbers", settings.training.learning_rate)
         judge = replace(judge, typical=middle_score(scores[self.draws]))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
         self.sizes = [*self.sizes, sizes][-n_kept_rounds:]
@@ -193,18 +197,43 @@ class Boosting:
         piece = folder.load(self.piece_name)
         if piece is None:
             return
+        self.check_piece(piece, partial(folder.require, self.piece_name))
         self.member.history, self.member.spread = piece.records, float(piece.arrays["spread"][0])
         self.n_rounds_done, self.kept = int(piece.arrays["n_rounds_done"][0]), piece.arrays["kept"]
         self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
         n_saved = sum(name.endswith(".typical") for name in piece.arrays)
         for number in range(n_saved):
-            start = f"round_{number}."
-            saved = {name.removeprefix(start): a for name, a in piece.arrays.items() if name.startswith(start)}
+            saved = _under(f"round_{number}.", piece.arrays)
             self.kept_before.append(saved["kept_before"])
             self.logs.append(saved["logs"])
             self.sizes.append(saved["sizes"])
             seed = self.seeds[self.n_rounds_done - n_saved + number]
             self.member.rounds.append(self.drawn_again(seed, saved))
+
+    def check_piece(self, piece: Piece, require: Callable[[bool, str], None]) -> None:
+        """See that what was saved can be this member after some of its rounds."""
+        arrays, settings = piece.arrays, self.settings
+        for name, kind in (("n_rounds_done", "i"), ("kept", "i"), ("spread", "f")):
+            require(name in arrays and arrays[name].dtype.kind == kind and arrays[name].ndim == 1, f"its {name!r}")
+        require(len(arrays["spread"]) == len(arrays["n_rounds_done"]) == 1, "its 'n_rounds_done'")
+        n_done = int(arrays["n_rounds_done"][0])
+        require(0 < n_done <= settings.n_rounds, "its 'n_rounds_done'")
+        numbers = range(min(n_done, settings.n_rounds_kept))
+        of_round = [_under(f"round_{number}.", arrays) for number in numbers]
+        require(sum(map(len, of_round)) == len(arrays) - 3, "the names of its arrays")
+        like = saved_phi(draw_phi(self.rows, settings.n_components, settings.torch, np.random.default_rng(0)))
+        for each in of_round:
+            require({"kept_before", "logs", "sizes", "typical", *like} <= set(each), "the names of its arrays")
+            require(each["logs"].shape == self.draws.shape and each["typical"].shape == (1,), "its scores")
+            require(each["sizes"].shape in ((0,), (settings.n_components,)), "its 'sizes'")
+            for name, array in like.items():
+                require((each[name].shape, each[name].dtype) == (array.shape, array.dtype), f"its array {name!r}")
+            if settings.training.novelty_weight == 0:
+                shape = (N_SUBSAMPLES * SUBSAMPLE_SIZE, settings.n_components)
+                require("references" in each and each["references"].shape == shape, "its 'references'")
+        for kept in (arrays["kept"], *(each["kept_before"] for each in of_round)):
+            fits = kept.dtype == self.draws.dtype and 0 < len(kept) <= len(self.draws)
+            require(fits and kept.min() >= 0 and kept.max() < self.rows.shape[0], "the rows that it kept")
 
     def drawn_again(self, seed: np.random.SeedSequence, saved: Arrays) -> Round:
         """A round as it was: its mapping drawn again, φ from what was saved."""
@@ -214,6 +243,10 @@ class Boosting:
         if saved["sizes"].size:
             mapping = divided_mapping(mapping, saved["sizes"])
         return Round(take_phi(phi, saved), mapping, saved.get("references"), float(saved["typical"][0]))
+
+
+def _under(start: str, arrays: Arrays) -> Arrays:
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:

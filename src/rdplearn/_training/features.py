@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from rdplearn._model.decoder import zero_decoder
 from rdplearn._training.checkpoint import SavedTraining
 from rdplearn._training.engines.engine import start_engine
 from rdplearn._training.flops import filling_of, step_flops, stretch_length
-from rdplearn._training.loop import train
+from rdplearn._training.loop import diverged, train
+from rdplearn._training.phi import saved_phi
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import entered, left, row_space, worth_rotating
 from rdplearn._training.settings import EngineName, PreparedRows, TrainingSettings, TrainingTask
@@ -59,7 +61,10 @@ def train_features(
         return wants_to_stop(how.callbacks, records)
 
     (records,) = train(engine, settings, stretch, [report], how.saved)
-    return (task if span is None else left(span, task, inner)), records
+    trained = task if span is None else left(span, task, inner)
+    if not all(np.isfinite(array).all() for array in saved_phi(trained.phi).values()):
+        raise diverged("its weights are no numbers any more", settings.learning_rate)
+    return trained, records
 
 
 def rotation_pays(task: TrainingTask, settings: TrainingSettings) -> bool:

@@ -111,8 +111,16 @@ def train_seen(
     # compiled members gain nothing by a stack; of plain ones, every thread gets its share
     most_members = 1 if settings.engine == "numba" else -(-watch.n_members // n_threads)
     jobs = (delayed(train_stack)(stack, settings, watch, 1) for stack in stacks(seen, settings, most_members))
-    for members in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")(jobs):
+    for members in as_they_finish(n_jobs)(jobs):
         yield from members
+
+
+def as_they_finish(n_jobs: int | None) -> Parallel:
+    """Work spread over threads or what `joblib.parallel_config` says, results as they come where it can."""
+    try:
+        return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
+    except ValueError:  # the backend "multiprocessing" gives results back all at once
+        return Parallel(n_jobs=n_jobs, prefer="threads")
 
 
 def train_stack(

@@ -18,7 +18,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from rdplearn._types import Matrix, row_blocks
+from rdplearn._views.curves import NARROWEST
 from rdplearn.errors import TableError, warn_user
+
+LARGEST_WHOLE = 2**53  # up to here double precision holds every whole number
+ROWS_LOOKED_AT = 1_000
 
 
 def read_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1) -> Matrix:
@@ -30,6 +34,7 @@ def read_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int 
     X : (n_rows, n_columns), array, sparse matrix or frame
     min_rows : smallest number of rows that make sense
     """
+    check_sparse_format(X)
     values = frame_values(X) if is_frame(X) else text_checked(X)
     matrix = check_array(
         values,
@@ -43,7 +48,12 @@ def read_matrix(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int 
     if sp.issparse(matrix):
         matrix = canonical_csr(matrix)
     validate_data(estimator, X if is_frame(X) else matrix, reset=reset, skip_check_array=True)
-    check_finite(matrix, column_names(estimator))
+    names = column_names(estimator)
+    check_finite(matrix, names)
+    if not is_frame(X):
+        warn_of_rounding(matrix, names)
+    if reset:
+        warn_of_tiny(matrix, names)
     return matrix
 
 
@@ -57,17 +67,35 @@ def is_frame(X: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def frame_values(X: Any) -> npt.NDArray[Any]:
+def frame_values(X: Any) -> Matrix:
     """The numbers of a frame; a column that is not numeric is an error that names it."""
     frame = nw.from_native(X, eager_only=True)
     if not frame.columns:
         raise TableError(f"The table has {len(frame)} row(s) and no columns. Pass at least one numeric column.")
+    if type(X).__module__.split(".")[0] == "pandas" and any(is_sparse(dtype) for dtype in X.dtypes):
+        return pandas_sparse(X)
     columns = [frame_column(frame[:, position]) for position in range(len(frame.columns))]
+    for name, column in zip(frame.columns, columns, strict=True):
+        warn_of_rounding(column[:, None], [name])
     if len({column.dtype for column in columns}) == 1 and columns[0].dtype.kind in "fiub":
         values = frame.to_numpy()
         if values.dtype == columns[0].dtype:
             return values
     return np.column_stack(columns)
+
+
+def is_sparse(dtype: Any) -> bool:
+    """Whether a pandas column of this type stores only what differs from its fill value."""
+    return type(dtype).__name__ == "SparseDtype"
+
+
+def pandas_sparse(X: Any) -> Matrix:
+    """The numbers of a pandas frame with Sparse columns: CSR if all are, and zero is what they leave out."""
+    if all(is_sparse(dtype) and dtype.fill_value == 0 and dtype.subtype.kind in "fiub" for dtype in X.dtypes):
+        return sp.csr_array(X.sparse.to_coo())
+    dense = {place: X.iloc[:, place].sparse.to_dense() for place, dtype in enumerate(X.dtypes) if is_sparse(dtype)}
+    columns = [dense.get(place, X.iloc[:, place]) for place in range(X.shape[1])]
+    return np.column_stack([frame_column(nw.from_native(column, series_only=True)) for column in columns])
 
 
 def frame_column(column: nw.Series[Any]) -> npt.NDArray[Any]:
@@ -85,6 +113,13 @@ def frame_column(column: nw.Series[Any]) -> npt.NDArray[Any]:
 
 def text_checked(X: Any) -> Any:
     """An array of objects as numbers, with a complaint that names the column; anything else as it is."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        what, how = (
+            ("dates", "days since 1970 with X.astype('datetime64[D]').astype(float)")
+            if X.dtype.kind == "M"
+            else ("durations", "seconds with X / np.timedelta64(1, 's')")
+        )
+        raise TableError(f"X is an array of {what} ({X.dtype}). Turn them into numbers first, for example {how}.")
     if sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind not in "OUST"):
         return X
     with warnings.catch_warnings():
@@ -103,6 +138,8 @@ def text_checked(X: Any) -> Any:
 def numbers_from_text(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.float64]:
     """Numbers from a column of objects, `None` as NaN; text that is not a number is an error."""
     try:
+        if any(isinstance(value, int) and abs(value) > LARGEST_WHOLE for value in values):
+            warn_of_rounding(np.array([[LARGEST_WHOLE + 1]]), [name.removeprefix("Column ").strip("'")])
         return values.astype(np.float64)
     except (ValueError, TypeError):
         wrong = [row for row, value in enumerate(values) if not is_number(value)]
@@ -132,6 +169,56 @@ def canonical_csr(matrix: Any) -> sp.csr_array:
         csr = csr.copy() if np.shares_memory(csr.data, matrix.data) else csr
         csr.sum_duplicates()
     return csr
+
+
+def check_sparse_format(X: Any) -> None:
+    """Raise an error for a sparse matrix whose arrays do not fit together: reading them might crash."""
+    if not sp.issparse(X):
+        return
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo" and X.nnz:
+            for axis, places in enumerate(X.coords):
+                if len(places) != len(X.data) or places.min() < 0 or places.max() >= X.shape[axis]:
+                    raise ValueError(f"index out of range along axis {axis}")
+    except (ValueError, IndexError) as fault:
+        raise TableError(
+            f"The sparse matrix X ({X.format}) is malformed: {fault}. Build it anew, for example with "
+            f"scipy.sparse.{X.format}_array((values, (rows, columns)), shape=...)."
+        ) from None
+
+
+def warn_of_rounding(matrix: Matrix, names: Sequence[str] | None) -> None:
+    """Warn of whole numbers that double precision may not tell apart."""
+    values = matrix.data[:, None] if sp.issparse(matrix) else matrix
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
+        return
+    if int(values.max()) <= LARGEST_WHOLE and int(values.min()) >= -LARGEST_WHOLE:
+        return
+    is_beyond = (matrix > LARGEST_WHOLE) + (matrix < -LARGEST_WHOLE)
+    column = int(np.argmax(np.asarray(is_beyond.sum(axis=0)).ravel() > 0))
+    name = f"Column {column}" if names is None else f"Column {names[column]!r}"
+    warn_user(
+        f"{name} has whole numbers beyond 2**53, which are rounded: some that differ count as equal. Subtract a number "
+        "that they have in common, or leave the column out if it holds identifiers."
+    )
+
+
+def warn_of_tiny(matrix: Matrix, names: Sequence[str] | None) -> None:
+    """Warn of columns whose values are so near to zero that they count as zero, by up to 1,000 of the rows."""
+    if matrix.dtype.kind != "f":
+        return
+    sizes = abs(matrix[:: max(1, matrix.shape[0] // ROWS_LOOKED_AT)])
+    largest = sizes.max(axis=0).toarray().ravel() if sp.issparse(sizes) else sizes.max(axis=0)
+    tiny = np.flatnonzero((largest > 0) & (largest < NARROWEST))
+    if len(tiny):
+        name = f"Column {tiny[0]}" if names is None else f"Column {names[tiny[0]]!r}"
+        more = f" and {len(tiny) - 1} other column(s)" if len(tiny) > 1 else ""
+        warn_user(
+            f"{name}{more} has values below {NARROWEST:g}, which count as zero, all alike. Multiply the column by a "
+            "large number first."
+        )
 
 
 def is_constant(matrix: Matrix) -> bool:

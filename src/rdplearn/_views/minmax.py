@@ -67,7 +67,9 @@ class UnchangedView:
     def __call__(self, block: Matrix) -> Rows:
         """Convert a block of rows."""
         if sp.issparse(block):
-            return sp.csr_array(block, dtype=np.float32)
+            clipped = sp.csr_array(block, copy=True)
+            clipped.data = np.clip(clipped.data, -LARGEST_UNCHANGED, LARGEST_UNCHANGED).astype(np.float32)
+            return clipped
         return np.ascontiguousarray(np.clip(block, -LARGEST_UNCHANGED, LARGEST_UNCHANGED), dtype=np.float32)
 
     def undo(self, rows: npt.NDArray[Any]) -> Doubles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,6 +14,9 @@ def export(
     *,
     model_path: ModelPath,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The ONNX file to write.")],
+    input_type: Annotated[
+        str, typer.Option("--input-type", metavar="TYPE", help='Of "rows": float64, float32 or int64.')
+    ] = "float64",
     talk: TalkOptions,
 ) -> None:
     """Write a model as an ONNX file, which runs without Python.
@@ -31,7 +34,7 @@ def export(
     from rdplearn.table_model import TableModel
 
     model = load(model_path)
-    export_onnx(model, output)
+    export_onnx(model, output, input_type=cast(Any, input_type))
     estimator = model.estimator if isinstance(model, TableModel) else model
     facts = {"model": model_path, "onnx": output, "opset": OPSET, "n_features": int(estimator.n_features_in_)}
     words = f"ONNX (opset {OPSET}), {facts['n_features']:,} numbers per row: {output}"

@@ -18,7 +18,9 @@ def summarise_detection(found: Mapping[str, Any]) -> list[str]:
     first = found["rows"][0]
     raising = [column for column in first["reasons"]["columns"] if column["contribution"] > 0]
     if raising and scores["n_reported"] > 0:
-        told.append(f"The row furthest from the rest is row {first['row']:,}: {sentence(raising[0])}.")
+        names = (raising[0]["column"], *raising[0]["shared_with"])
+        reason = sentence(*(column for column in raising if column["column"] in names))
+        told.append(f"The row furthest from the rest is row {first['row']:,}: {reason}.")
     drivers = found["drivers"]
     if drivers and scores["n_reported"] > 0:
         told.append(f"Over all reported rows, {_shares(drivers)}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rdplearn._to_dask import for_partitions
-from rdplearn.errors import RDPWarning, TableError
+from rdplearn.errors import TableError, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import decide_kind
@@ -302,7 +301,7 @@ class TableEncoder:
         column = summary.columns[name]
         decision = decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name))
         if decision.warning:
-            warnings.warn(decision.warning, RDPWarning, stacklevel=5)
+            warn_user(decision.warning)
         return EncodedColumn.learn(
             column,
             decision,
@@ -343,11 +342,9 @@ class TableEncoder:
                 f"{column.source!r} ({column.note.removeprefix('left out: ')})" for column in surprising[:5]
             )
             more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
-            warnings.warn(
+            warn_user(
                 f"Left out of {summary.name}: {listed}{more}. Pass ignore= (--ignore) to agree, or kinds= (--kind) to "
-                "use them.",
-                RDPWarning,
-                stacklevel=4,
+                "use them."
             )
 
     def _compare_columns(self, names: list[str], table: str) -> None:
@@ -363,7 +360,7 @@ class TableEncoder:
             )
         if new:
             listed = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
-            warnings.warn(f"New in {table} and not used: {listed}.", RDPWarning, stacklevel=4)
+            warn_user(f"New in {table} and not used: {listed}.")
 
     def _empty_matrix(self) -> Matrix:
         empty = np.zeros((0, len(self.feature_names_)), dtype=np.float32)

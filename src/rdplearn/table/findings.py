@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
-from rdplearn.errors import RDPWarning
+from rdplearn.errors import warn_user
 from rdplearn.table.summary import Stray
 from rdplearn.table.wording import rows_text, shown
 
@@ -36,4 +35,4 @@ class Findings:
         """Tell each surprise once, as an `RDPWarning`."""
         for (column, matter), stray in self.strays.items():
             told = matter.format(rows=rows_text(stray.n_rows), row=stray.first_row, text=shown(stray.first_text))
-            warnings.warn(f"Column {shown(column)} of {self.table} {told}.", RDPWarning, stacklevel=3)
+            warn_user(f"Column {shown(column)} of {self.table} {told}.")

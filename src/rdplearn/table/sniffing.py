@@ -5,12 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import warnings
 from collections import Counter
 from contextlib import suppress
 from itertools import islice
 
-from rdplearn.errors import RDPWarning, TableError
+from rdplearn.errors import TableError, warn_user
 from rdplearn.table.wording import shown
 
 SEPARATORS = (",", "\t", ";", "|")
@@ -50,7 +49,7 @@ def sniff_encoding(start: bytes, name: str, told: str | None = None) -> str:
     if controls > 0.05 * len(start):
         raise TableError(f"{name} is a binary file, not a table. Pass CSV, Parquet, Arrow or JSON Lines.")
     fallback = "cp1252" if _decodes(start, "cp1252") else "latin-1"
-    warnings.warn(f"{name} is not UTF-8 and was read as {fallback}. Pass --encoding to say what it is.", RDPWarning, 5)
+    warn_user(f"{name} is not UTF-8 and was read as {fallback}. Pass --encoding to say what it is.")
     return fallback
 
 
@@ -92,12 +91,10 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
     }
     if not numeric_in_first or (below and numeric_below - numeric_in_first - _empty_places(first)):
         return True
-    warnings.warn(
+    warn_user(
         f"{name} seems to have no header, as its first row holds the number "
         f"{shown(first[min(numeric_in_first)])}; columns are called "
-        "column_1, column_2, ... Pass --header or --no-header.",
-        RDPWarning,
-        stacklevel=5,
+        "column_1, column_2, ... Pass --header or --no-header."
     )
     return False
 

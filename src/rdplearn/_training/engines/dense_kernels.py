@@ -10,13 +10,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from rdplearn._model.compiling import compiling
 from rdplearn._model.losses import REPRESENTATION_SLOPE
 from rdplearn._training import random_stream
 from rdplearn._views.unit_rows import SMALLEST_NORM
 
 # Sums may be reordered and products fused; NaN and infinity keep their meaning.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
-jit = numba.njit(nogil=True, cache=True, fastmath=FAST)
+jit = compiling(fastmath=FAST)
 inlined = numba.njit(nogil=True, fastmath=FAST, inline="always")
 
 scramble = inlined(random_stream.scramble)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ import torch
 from joblib import effective_n_jobs
 
 from rdplearn._training.torch_options import Device
-from rdplearn.errors import RDPWarning
+from rdplearn.errors import warn_user
 
 SHARE_FOR_ROWS = 0.5  # of a device's free memory; the rest is for batches, weights and other programs
 
@@ -68,9 +67,5 @@ class CompiledOrNot:
         except Exception as fault:  # the compiler is a large machine: whatever breaks in it, training goes on
             result = self.plain(*arguments)  # raises what is the function's own fault
             self.failed = True
-            warnings.warn(
-                f"torch.compile failed ({' '.join(str(fault).split())[:160]}); training goes on without it.",
-                RDPWarning,
-                stacklevel=2,
-            )
+            warn_user(f"torch.compile failed ({' '.join(str(fault).split())[:160]}); training goes on without it.")
             return result

@@ -7,7 +7,6 @@ made, with `torch.func`; where a module cannot be stacked, members are computed 
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -23,7 +22,7 @@ from torch.nn import functional as F  # noqa: N812
 from rdplearn._model.losses import REPRESENTATION_SLOPE
 from rdplearn._model.representation import Representation
 from rdplearn._types import Floats, Rows, row_blocks
-from rdplearn.errors import RDPWarning
+from rdplearn.errors import warn_user
 
 ROWS_AT_ONCE = 2048
 
@@ -147,11 +146,9 @@ class EachMember:
             except (RuntimeError, ValueError, NotImplementedError) as fault:
                 results = self._one_by_one(function, stacked)  # raises what is the function's own fault
                 self.at_once = False
-                warnings.warn(
+                warn_user(
                     f"The {self.what!r} cannot be computed for all members at once "
-                    f"({' '.join(str(fault).split())[:160]}); it is computed for one after the other, which is slower.",
-                    RDPWarning,
-                    stacklevel=2,
+                    f"({' '.join(str(fault).split())[:160]}); it is computed for one after the other, which is slower."
                 )
                 return results
         return self._one_by_one(function, stacked)
