@@ -61,11 +61,12 @@ class FitFolder:
 
     def save(self, name: str, piece: Piece) -> None:
         """Write a piece, in place of the one that was there."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         arrays = {key: np.ascontiguousarray(array) for key, array in piece.arrays.items()}
+        content = save(arrays, metadata={"records": json.dumps(piece.records)})
         with written_whole(self.path / f"{name}{ENDING}") as temporary:
-            save_file(arrays, temporary, metadata={"records": json.dumps(piece.records)})
+            temporary.write_bytes(content)
 
     def remove(self) -> None:
         """Delete what belongs to this fit, and the folder if nothing else is in it."""
