@@ -1,7 +1,8 @@
 """The paper's 19 data sets by name, and the development sets, each checked against what the paper says of it.
 
 A set is looked up in the folder of the environment variable RDPLEARN_DATA, if it is set, then in the cache; if it is
-in neither, its public source is downloaded, turned into the paper's matrix (`preprocessing.py`) and cached. A set that cannot be had raises `NoDataError`.
+in neither, its public source is downloaded, turned into the paper's matrix (`preprocessing.py`) and cached. A set that
+cannot be had raises `NoDataError`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import struct
 import tracemalloc
 from collections.abc import Callable
@@ -22,7 +23,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import rdplearn
-from rdplearn import KeepRounds, ModelFileError, RandomMapping, RDPDetector, TableEncoder, TableModel
+from rdplearn import (
+    KeepRounds,
+    ModelFileError,
+    RandomMapping,
+    RDPClusterer,
+    RDPDetector,
+    RDPTransformer,
+    TableEncoder,
+    TableModel,
+)
 from rdplearn.defaults import DETECTOR_PAPER
 from tests.conftest import SMALL, planted_table
 
@@ -156,11 +166,53 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path, model_path: Path, mon
     def no_space(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetensors.numpy.save_file", no_space)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr("os.fsync", no_space)
+    with pytest.raises(OSError, match=r"model' cannot be written: the disk is full\. Make room"):
         rdplearn.save(fitted_table_model(), path)
     assert path.read_bytes() == model_path.read_bytes()
     assert [file.name for file in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_mode_of_the_umask(umask: int, mode: int, tmp_path: Path, model_path: Path):
+    before = os.umask(umask)
+    try:
+        rdplearn.save(rdplearn.load(model_path), tmp_path / "model")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o664, 0o600])
+def test_a_replaced_file_hands_down_its_mode_and_owner(mode: int, tmp_path: Path, model_path: Path):
+    path = tmp_path / "model"
+    path.write_text("old")
+    path.chmod(mode)
+    owner = (1234, 2345) if os.geteuid() == 0 else (os.geteuid(), path.stat().st_gid)
+    os.chown(path, *owner)
+    rdplearn.save(rdplearn.load(model_path), path)
+    status = path.stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid) == (mode, *owner)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "default", None])
+@pytest.mark.parametrize("estimator", [RDPTransformer, RDPClusterer])
+def test_set_output_survives_the_file(estimator: type, kind: str | None, tmp_path: Path, table):
+    given = {"n_steps": 20} if estimator is RDPTransformer else {"n_clusters": 2}
+    fitted = estimator(random_state=0, **given).fit(table).set_output(transform=kind)
+    rdplearn.save(fitted, tmp_path / "model")
+    again = rdplearn.load(tmp_path / "model").transform(table)
+    assert type(again) is type(fitted.transform(table))
+    np.testing.assert_array_equal(np.asarray(again), np.asarray(fitted.transform(table)))
+
+
+def test_an_output_that_scikit_learn_does_not_know_is_refused(tmp_path: Path, table):
+    rdplearn.save(RDPTransformer(n_steps=20, random_state=0).fit(table), tmp_path / "model")
+    header, arrays = parts_of(tmp_path / "model")
+    header["model"]["output"] = "code"
+    assert_refused(rewrite(tmp_path / "model", header, arrays), "impossible 'output': 'code'")
+    del header["model"]["output"]  # as files were before it was kept
+    rdplearn.load(rewrite(tmp_path / "model", header, arrays))
 
 
 def test_a_link_is_followed_and_devices_are_refused(tmp_path: Path, model_path: Path):

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rdplearn
-from rdplearn._results.resumable import GrowingFile
+from rdplearn._results.resumable import GrowingFile, _checksum_of
 from rdplearn.cli.app import app
 from rdplearn.cli.checks import identity_of
 from tests.cli.conftest import QUICK, Run, sales
@@ -50,6 +50,13 @@ def kill_after(child: multiprocessing.Process, seconds: float) -> bool:
         os.kill(child.pid, signal.SIGKILL)
     child.join()
     return was_running
+
+
+def speak_of_another_table(journal: Path, table: Path) -> None:
+    """Make a journal believe that it was begun with this table."""
+    entry = json.loads(journal.read_text())["entry"]
+    entry["made_of"]["table"] = identity_of(str(table))
+    journal.write_text(json.dumps({"entry": entry, "sha256": _checksum_of(entry)}))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
@@ -91,15 +98,14 @@ def test_resume_goes_on_where_the_journal_ends(run: Run, model: Path, tmp_path: 
     table.write_text("".join(lines))
     assert "row 401" in run("score", model, table, "-o", output, "--jobs", 1, exit_code=1).stderr
     assert not output.exists()
-    journal = json.loads((tmp_path / "scores.csv.partial.json").read_text())
-    assert journal["n_rows"] == 400
+    journal = tmp_path / "scores.csv.partial.json"
+    assert json.loads(journal.read_text())["entry"]["n_rows"] == 400
     table.write_text(good)
     assert (
         "begun with another table"
         in run("score", model, table, "-o", output, "--jobs", 1, "--resume", exit_code=1).stderr
     )
-    journal["made_of"]["table"] = identity_of(str(table))
-    (tmp_path / "scores.csv.partial.json").write_text(json.dumps(journal))
+    speak_of_another_table(journal, table)
     with open(tmp_path / "scores.csv.partial", "ab") as partial:
         partial.write(b"half a ro")  # written after the last entry
     facts = json.loads(run("score", model, table, "-o", output, "--jobs", 1, "--resume", "--json").stdout)

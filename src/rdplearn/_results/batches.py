@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from rdplearn._results.formats import numbered_rows
@@ -42,5 +43,5 @@ def numbered_results(
     """Rows, the number of the first, and results, batch by batch; batches are the same on every pass."""
     first_row = skip_rows + 1
     for rows, results in model.apply_batches(table, function, skip_rows=skip_rows):
-        yield rows, first_row, results
+        yield rows, first_row, np.asarray(results)  # a model may be set to make frames
         first_row += rows.num_rows

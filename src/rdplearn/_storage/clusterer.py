@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._files.checked_values import as_mapping, make
 from rdplearn._storage import transformer as stored_transformer
-from rdplearn._storage.common import plain_parameters, stored_names, take_columns, with_parameters
+from rdplearn._storage.common import (
+    plain_parameters,
+    stored_names,
+    stored_output,
+    take_columns,
+    take_output,
+    with_parameters,
+)
 from rdplearn._storage.container import Layout
 from rdplearn._types import Arrays
 from rdplearn.clusterer import RDPClusterer
@@ -37,6 +44,7 @@ class StoredClusterer:
     kmeans_seed : the seed of K-means
     in_mini_batches : K-means learned from mini-batches
     n_rows : that were fitted
+    output : what `set_output` has asked for; absent in older files
     """
 
     parameters: dict[str, Any]
@@ -48,6 +56,7 @@ class StoredClusterer:
     in_mini_batches: bool
     inertia: float
     n_rows: int
+    output: str | None
 
 
 def describe(clusterer: RDPClusterer) -> tuple[dict[str, Any], Arrays]:
@@ -72,6 +81,7 @@ def describe(clusterer: RDPClusterer) -> tuple[dict[str, Any], Arrays]:
         in_mini_batches=isinstance(clusterer.kmeans_, MiniBatchKMeans),
         inertia=float(clusterer.inertia_),
         n_rows=len(clusterer.labels_),
+        output=stored_output(clusterer),
     )
     return asdict(header), {
         "centres": clusterer.cluster_centers_,
@@ -117,12 +127,14 @@ def is_sound(clusterer: RDPClusterer) -> bool:
 
 def _read(description: Any) -> tuple[StoredClusterer, RDPClusterer]:
     """The description, checked, and an unfitted clusterer with its parameters."""
-    stored = make(StoredClusterer, as_mapping(description, "a description of the clusterer", "It"), OWNER)
+    values = {"output": None, **as_mapping(description, "a description of the clusterer", "It")}
+    stored = make(StoredClusterer, values, OWNER)
     if "transformer" in stored.parameters:
         raise ModelFileError(f"{OWNER} has an unknown parameter, 'transformer'.")
     clusterer = with_parameters(RDPClusterer, stored.parameters, RDPClusterer._validate_params, OWNER)
     if stored.transformer_parameters is not None:
         clusterer.transformer = with_parameters(RDPTransformer, stored.transformer_parameters, check_parameters, OWNER)
+    take_output(clusterer, stored.output, OWNER)
     sensible = {
         "n_columns": stored.n_columns > 0 and stored.transformer.get("n_columns") == stored.n_columns,
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,

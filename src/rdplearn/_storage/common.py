@@ -17,6 +17,7 @@ Estimator = TypeVar("Estimator")
 
 # how to run it is the business of the machine that it runs on
 NOT_STORED = ("n_jobs", "verbose", "callbacks")
+OUTPUTS = (None, "default", "pandas", "polars")  # of scikit-learn's `set_output`
 GONE = ("record_every", "keep_rounds", "distance_loss", "auxiliary_losses")  # of files of format 1
 
 
@@ -154,6 +155,20 @@ def take_columns(estimator: Any, n_columns: int, names: list[str] | None) -> Non
     estimator.n_features_in_ = n_columns
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def stored_output(estimator: Any) -> str | None:
+    """The kind of frame that `set_output` has asked for; None if it was not called."""
+    kind: str | None = getattr(estimator, "_sklearn_output_config", {}).get("transform")
+    return kind
+
+
+def take_output(estimator: Any, kind: str | None, owner: str) -> None:
+    """Give an estimator the kind of frame that its `transform` makes."""
+    if kind not in OUTPUTS:
+        raise ModelFileError(f"{owner} has an impossible 'output': {kind!r:.60}.")
+    if kind is not None:
+        estimator.set_output(transform=kind)
 
 
 def history_array(

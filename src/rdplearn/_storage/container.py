@@ -34,7 +34,7 @@ LONGEST_START = 8 + 1
 
 def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a model, whole or not at all; the same model gives the same bytes."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     unusable = [name for name, array in arrays.items() if not np.isfinite(array).all()]
     if unusable:
@@ -45,8 +45,9 @@ def write_model_file(path: str | os.PathLike[str], header: Mapping[str, Any], ar
         {"format": FORMAT_VERSION, "library": __version__, **header, "sha256": checksums}, allow_nan=False
     )
     stored[HEADER_CHECKSUM] = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint8)
+    content = save(stored, metadata={METADATA_KEY: text})
     with written_whole(path) as temporary:
-        save_file(stored, temporary, metadata={METADATA_KEY: text})
+        temporary.write_bytes(content)
 
 
 class ModelFile:

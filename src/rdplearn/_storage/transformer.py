@@ -24,7 +24,9 @@ from rdplearn._storage.common import (
     plain_parameters,
     rebuild_history,
     stored_names,
+    stored_output,
     take_columns,
+    take_output,
     widths_of,
     with_parameters,
 )
@@ -53,6 +55,7 @@ class StoredTransformer:
     rows : how they are prepared, one of `KINDS_OF_ROWS`
     unit_rows : centred rows are given length 1
     n_records : of the history
+    output : what `set_output` has asked for; absent in older files
     """
 
     parameters: dict[str, Any]
@@ -68,6 +71,7 @@ class StoredTransformer:
     unit_features: bool
     start: float
     n_records: int
+    output: str | None
 
 
 def describe(transformer: RDPTransformer) -> tuple[dict[str, Any], Arrays]:
@@ -89,6 +93,7 @@ def describe(transformer: RDPTransformer) -> tuple[dict[str, Any], Arrays]:
         unit_features=bool(chosen.unit_features),
         start=float(chosen.start),
         n_records=len(transformer.history_),
+        output=stored_output(transformer),
     )
     arrays: Arrays = {
         "history": history_array(transformer.history_, HISTORY_COUNTS, _losses(transformer)),
@@ -186,8 +191,10 @@ def _scaling_of(view: FeatureView) -> MinMaxView | None:
 
 def _read(description: Any) -> tuple[StoredTransformer, RDPTransformer]:
     """The description, checked, and an unfitted transformer with its parameters."""
-    stored = make(StoredTransformer, as_mapping(description, "a description of the transformer", "It"), OWNER)
+    values = {"output": None, **as_mapping(description, "a description of the transformer", "It")}
+    stored = make(StoredTransformer, values, OWNER)
     transformer = with_parameters(RDPTransformer, stored.parameters, check_parameters, OWNER)
+    take_output(transformer, stored.output, OWNER)
     _require_sense(stored, transformer)
     return stored, transformer
 

@@ -77,13 +77,14 @@ class FitFolder:
 
     def save(self, name: str, piece: Piece) -> None:
         """Write a piece, in place of the one that was there."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         arrays = {key: np.ascontiguousarray(array) for key, array in piece.arrays.items()}
+        records = json.dumps(piece.records)
+        metadata = {"records": records, "checksum": self._checksum(name, records, arrays)}
+        content = save(arrays, metadata=metadata)
         with written_whole(self.path / f"{name}{ENDING}") as temporary:
-            records = json.dumps(piece.records)
-            metadata = {"records": records, "checksum": self._checksum(name, records, arrays)}
-            save_file(arrays, temporary, metadata=metadata)
+            temporary.write_bytes(content)
 
     def remove(self) -> None:
         """Delete what belongs to this fit."""

@@ -16,6 +16,7 @@ from rdplearn.cli.export import export
 from rdplearn.cli.fit import fit
 from rdplearn.cli.framework import command
 from rdplearn.cli.inspect import inspect
+from rdplearn.cli.process import ended_by_signals, standing_streams
 from rdplearn.cli.report import report
 from rdplearn.cli.score import score
 
@@ -64,5 +65,6 @@ for function in (detect, fit, score, explain, report, embed, cluster, inspect, e
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line, as a program among others."""
+    with standing_streams(), ended_by_signals():
+        app()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import typer
 
-from rdplearn._files.atomic import checked_target
 from rdplearn._to_dask import distributed
 from rdplearn.cli.checks import check_paths, check_resume, identity_of
 from rdplearn.cli.framework import TalkOptions
@@ -18,6 +18,7 @@ from rdplearn.cli.results import Pass, Written, write_here
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
+SAMPLES_OF_A_PART = 16  # there may be thousands of parts
 TASKS = {"scored": "rdp-score-part", "embedded": "rdp-embed-part", "grouped": "rdp-group-part"}
 
 
@@ -41,20 +42,25 @@ class Here:
         self.reading, self.talk = reading, talk
 
     def check(
-        self, table: str, output: str | None, model: str | None, *, resume: bool = False, label: str | None = None
+        self,
+        inputs: Mapping[str, str | None],
+        output: str | None,
+        *others: str | None,
+        resume: bool = False,
+        label: str | None = None,
     ) -> None:
-        """See before the work that its results can be written."""
-        check_paths(table, output, model)
-        check_resume(resume, table, output, label)
+        """See before the work that its results, which are the output and others, can be written."""
+        check_paths(inputs, output, *others)
+        check_resume(resume, inputs["table"], output, label)
 
     def open(self, path: str) -> Table:
         """The table."""
         return self.reading.open(path)
 
-    def made_of(self, model: str, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
-        """What decides the content of the output."""
+    def made_of(self, model: Any, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
+        """What decides the content of the output; the model is the identity of its file."""
         return {
-            "model": identity_of(model),
+            "model": model,
             "table": identity_of(table),
             "--id": list(carried),
             "way of reading": self.reading.as_dict(),
@@ -76,19 +82,26 @@ class OnDask:
         self.client, self.reading, self.talk = client, reading, talk
 
     def check(
-        self, table: str, output: str | None, model: str | None, *, resume: bool = False, label: str | None = None
+        self,
+        inputs: Mapping[str, str | None],
+        output: str | None,
+        *others: str | None,
+        resume: bool = False,
+        label: str | None = None,
     ) -> None:
-        """See before the work that its results can be written."""
+        """See before the work that its results, which are the output and others, can be written."""
+        from rdplearn._distributed.parquet_parts import find_parts
         from rdplearn._distributed.result_folder import checked_folder
 
+        table = str(inputs["table"])
         if any(value is not None for value in self.reading.as_dict().values()):
             raise typer.BadParameter("reads Parquet files, which leave nothing to say.", param_hint="--dask")
         if table == "-" or output == "-":
             raise typer.BadParameter("needs files to read and a folder to write.", param_hint="--dask")
         if output is not None:
             checked_folder(output)
-        if model is not None:
-            checked_target(model)
+        parts = {f"part '{part}' of the table": part for part in find_parts(table)[0]}
+        check_paths({**inputs, **parts}, None, *others)
         if resume and (output is None or label):
             raise typer.BadParameter("needs a folder to write (-o) and no --label.", param_hint="--resume")
 
@@ -98,9 +111,9 @@ class OnDask:
 
         return open_dataset(path)
 
-    def made_of(self, model: str, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
+    def made_of(self, model: Any, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
         """What decides the content of all parts of the output; each adds its own file."""
-        return {"model": identity_of(model), "--id": list(carried)}
+        return {"model": model, "--id": list(carried)}
 
     def fit(self, model: TableModel, table: Any) -> TableModel:
         """Fit a model on the table; the detector itself shows how many of its members are done."""
@@ -125,7 +138,7 @@ class OnDask:
                 name=TASKS[task.doing],
                 carried=task.carried,
                 watchers=task.watchers,
-                identity_of=identity_of,
+                identity_of=partial(identity_of, n_samples=SAMPLES_OF_A_PART),
                 count=count,
             )
         return Written(n_rows, tally, is_resumed)

@@ -5,33 +5,63 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from rdplearn._files.atomic import checked_target
 from rdplearn._results.formats import format_of
+from rdplearn._results.resumable import names_beside
 from rdplearn._storage.models import load
 from rdplearn._version import __version__
-from rdplearn.errors import ModelFileError, TableError
+from rdplearn.errors import ModelFileError, TableError, warn_user
 from rdplearn.table import Table
+from rdplearn.table.wording import shown
 from rdplearn.table_model import TableModel
 
+SAMPLE_BYTES = 1 << 16
+PAGE_ENDINGS = (".html", ".htm")
 COMMAND_FOR = {"RDPDetector": "score", "RDPTransformer": "embed", "RDPClusterer": "cluster"}
 
 
-def check_paths(table: str, output: str | None, *others: str | None) -> None:
-    """See before the work that its results can be written afterwards, and not over the table."""
-    for path in (output, *others):
-        if path is None or (path == "-" and path is output):
-            continue
-        target = checked_target(path)
-        if path is output:
-            format_of(target)
-        if table != "-" and os.path.realpath(table) == str(target):
-            raise TableError(f"'{path}' is the table itself. Pass another name for the result.")
+def check_paths(inputs: Mapping[str, str | None], output: str | None, *others: str | None) -> None:
+    """See before the work that its results can be written afterwards, and not over what is read, nor over each other.
+
+    inputs : what is read, such as the table and the model, and where it is
+    """
+    taken = {_place(path): f"the {what} itself" for what, path in inputs.items() if path not in (None, "-")}
+    for path in others:
+        if path is not None:
+            _take(path, [checked_target(path)], taken)
+    if output is not None and output != "-":
+        target = checked_target(output)
+        format_of(target)
+        _take(output, [target, *names_beside(target)], taken)
+
+
+def _take(path: str, written: Sequence[Path], taken: dict[Any, str]) -> None:
+    """Take the names that a result needs, if none of them is taken."""
+    for target in written:
+        if _place(target) in taken:
+            raise TableError(
+                f"'{path if target is written[0] else target}' is {taken[_place(target)]}. Pass another name for the "
+                "result."
+            )
+        taken[_place(target)] = "the name of another result"
+    if written[0].exists():
+        warn_user(f"'{path}' is there already and will be replaced.")
+
+
+def _place(path: str | os.PathLike[str] | None) -> Any:
+    """What two names of one file have in common."""
+    try:
+        status = os.stat(path or "")
+    except OSError:
+        return os.path.realpath(path or "")
+    return status.st_dev, status.st_ino
 
 
 def require_columns(table: Table, *, carried: Sequence[str] = (), label: str | None = None) -> None:
@@ -40,11 +70,17 @@ def require_columns(table: Table, *, carried: Sequence[str] = (), label: str | N
         for column in columns:
             if column not in table.column_names:
                 near = difflib.get_close_matches(column, table.column_names, n=1)
-                hint = f" Did you mean '{near[0]}'?" if near else ""
-                raise TableError(f"{option} names column '{column}', which {table.name} has not.{hint}")
+                hint = f" Did you mean {shown(near[0])}?" if near else ""
+                raise TableError(f"{option} names column {shown(column)}, which {table.name} has not.{hint}")
 
 
-def check_resume(resume: bool, table: str, output: str | None, label: str | None) -> None:
+def check_page(path: str | None) -> None:
+    """See that a report is named as what it is."""
+    if path is not None and Path(path).suffix.lower() not in PAGE_ENDINGS:
+        raise TableError(f"'{path}' must end in {' or '.join(PAGE_ENDINGS)}: a report is an HTML page.")
+
+
+def check_resume(resume: bool, table: str | None, output: str | None, label: str | None) -> None:
     """See that there is something to resume from, and that nothing needs the rows that were done earlier."""
     if resume and (output in (None, "-") or table == "-" or label):
         raise typer.BadParameter("needs a file to read, a file to write (-o) and no --label.", param_hint="--resume")
@@ -57,14 +93,22 @@ def check_one_machine(dask: str | None, *, label: str | None = None, report: str
             raise typer.BadParameter(f"is {done} on one machine only. Leave it out with --dask.", param_hint=option)
 
 
-def identity_of(path: str) -> list[Any] | None:
-    """What tells a file from its later or other versions, without reading all of it; None for standard input."""
-    if path == "-":
+def identity_of(path: str, *, n_samples: int = 1024) -> list[Any] | None:
+    """What tells a file from its later or other versions: place, size, time, and samples from its start to its end.
+
+    A file of up to 64 MB is read whole, a larger one in so many samples. None for what is no file.
+    """
+    if path == "-" or not os.path.isfile(path):
         return None
-    status = os.stat(path)
+    checksum = hashlib.sha256()
     with open(path, "rb") as file:
-        start = hashlib.sha256(file.read(1 << 16)).hexdigest()
-    return [os.path.realpath(path), status.st_size, status.st_mtime_ns, start, __version__]
+        status = os.fstat(file.fileno())
+        last = max(status.st_size - SAMPLE_BYTES, 0)
+        n_samples = min(n_samples, last // SAMPLE_BYTES + 2)
+        for number in range(n_samples):
+            file.seek(last * number // max(n_samples - 1, 1))
+            checksum.update(file.read(SAMPLE_BYTES))
+    return [os.path.realpath(path), status.st_size, status.st_mtime_ns, checksum.hexdigest(), __version__]
 
 
 def load_table_model(path: str, estimators: Sequence[str], n_jobs: int) -> TableModel:

@@ -58,18 +58,18 @@ def cluster(
     from rdplearn._results.clustered import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
     from rdplearn._results.formats import check_carried
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import check_one_machine, check_paths
+    from rdplearn.cli.checks import check_one_machine, check_page
     from rdplearn.cli.printing import shown_columns
     from rdplearn.cli.task import open_task
     from rdplearn.report import GatheredClusters, describe_clusters, write_page
 
     label = wanted.label
     check_one_machine(wanted.dask, label=label, report=report_path)
+    check_page(report_path)
     if wanted.resume and report_path is not None:
         raise typer.BadParameter("needs all rows, and --resume passes over some. Leave one out.", param_hint="--report")
     with chosen_backend(wanted.dask, reading, talk) as backend:
-        task = open_task(files, wanted, backend)
-        check_paths(files.table, None, report_path)
+        task = open_task(files, wanted, backend, report_path)
         check_carried(wanted.ids, (CLUSTER, DISTANCE))
         model = task.model(training.clusterer(verbose=talk.shows_progress), training)
         central = CentralRows(shown_columns(task.table, wanted.ids, label))

@@ -45,6 +45,9 @@ def demo(
     """
     if str(output) == "-":
         raise typer.BadParameter("must name a file: the demo prints what it has found.", param_hint="--output")
+    from rdplearn.cli.checks import check_paths
+
+    check_paths({}, None, str(output))
     facts = find_tumours(output, n_top=n_top, seed=seed, n_jobs=n_jobs, verbose=talk.shows_progress)
     talk.tell(facts, print_tumours)
 

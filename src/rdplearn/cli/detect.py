@@ -40,15 +40,15 @@ def detect(
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import check_one_machine, check_paths, require_columns
+    from rdplearn.cli.checks import check_one_machine, check_page, require_columns
     from rdplearn.cli.score_output import ScoreOutput
     from rdplearn.report import GatheredRows, describe_detection, write_page
     from rdplearn.table_model import TableModel
 
     check_one_machine(dask, report=report_path)
+    check_page(report_path)
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check(table, output, model_path)
-        check_paths(table, None, report_path)
+        backend.check({"table": table}, output, model_path, report_path)
         opened = backend.open(table)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
         scores = ScoreOutput(backend, opened, output, wanted)

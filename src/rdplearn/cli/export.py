@@ -31,8 +31,10 @@ def export(
     from rdplearn._onnx.export import export_onnx
     from rdplearn._onnx.graph import OPSET
     from rdplearn._storage.models import load
+    from rdplearn.cli.checks import check_paths
     from rdplearn.table_model import TableModel
 
+    check_paths({"model": model_path}, None, output)
     model = load(model_path)
     export_onnx(model, output, input_type=cast(Any, input_type))
     estimator = model.estimator if isinstance(model, TableModel) else model

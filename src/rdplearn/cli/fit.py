@@ -40,7 +40,7 @@ def fit(
     from rdplearn.table_model import TableModel
 
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check(table, None, model_path)
+        backend.check({"table": table}, None, model_path)
         opened = backend.open(table)
         require_columns(opened, carried=unseen or [])
         detector = training.detector(verbose=talk.shows_progress)

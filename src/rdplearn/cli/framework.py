@@ -18,6 +18,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+SEEN_ENOUGH = 128 + 13  # what a shell says of a program that SIGPIPE has ended
+
 
 @dataclass(frozen=True)
 class TalkOptions:
@@ -85,20 +87,48 @@ def faults_in_one_line(talk: TalkOptions) -> Iterator[None]:
         with warnings_in_one_line(talk):
             yield
     except BrokenPipeError:  # whoever read the result has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(1) from None
-    except (typer.Exit, typer.Abort, typer.BadParameter):
+        _give_up_stdout()
+        raise typer.Exit(SEEN_ENOUGH) from None
+    except typer.BadParameter as fault:
+        fault.message = in_one_line(fault.message)
+        raise
+    except (typer.Exit, typer.Abort):
         raise
     except Exception as fault:
         if talk.debug:
             raise
-        told = " ".join(str(fault).split())
-        if not isinstance(fault, ValueError | OSError | TypeError):
+        told = in_one_line(str(fault))
+        if isinstance(fault, OSError) and not _is_stdout_well():
+            told = f"Standard output cannot be written: {fault.strerror or told}. Make room, or send it elsewhere."
+        elif not isinstance(fault, ValueError | OSError | TypeError):
             told = (
                 f"this should not have happened ({type(fault).__name__}: {told}). Run again with --debug to see where."
             )
         typer.echo(f"rdplearn: {told}", err=True)
         raise typer.Exit(1) from None
+
+
+def in_one_line(text: str) -> str:
+    """A message on one line, without characters that steer the terminal: it may quote a file from anywhere."""
+    from rdplearn.table.wording import printable
+
+    return printable(" ".join(text.split()))
+
+
+def _is_stdout_well() -> bool:
+    """Whether all that was printed has arrived; if not, the rest goes nowhere, or the end would be a fault too."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _give_up_stdout()
+        return False
+    return True
+
+
+def _give_up_stdout() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 @contextmanager
@@ -107,7 +137,7 @@ def warnings_in_one_line(talk: TalkOptions) -> Iterator[None]:
     told: set[str] = set()
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = in_one_line(str(message))
         if text not in told:
             told.add(text)
             typer.echo(f"rdplearn: warning: {text}", err=True)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rdplearn.table.wording import printable
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -51,7 +53,7 @@ def written(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4g}"
-    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(value)[: LONGEST_CELL + 1])
+    text = printable(str(value)[: LONGEST_CELL + 1])
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
 
 

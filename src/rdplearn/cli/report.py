@@ -37,11 +37,12 @@ def report(
       rdplearn report model.safetensors sales.csv --id order --label fraud -o sales.html
       rdplearn report model.safetensors sales.csv --json > findings.json
     """
-    from rdplearn.cli.checks import check_paths, load_table_model, require_columns
+    from rdplearn.cli.checks import check_page, check_paths, load_table_model, require_columns
     from rdplearn.report import findings, write_page
 
     path = output if output is not None or talk.as_json else USUAL_NAME
-    check_paths(table, None, path)
+    check_paths({"table": table, "model": model_path}, None, path)
+    check_page(path)
     model = load_table_model(model_path, ["RDPDetector", "RDPClusterer"], n_jobs)
     opened = reading.open(table)
     require_columns(opened, carried=unseen.ids, label=unseen.label)

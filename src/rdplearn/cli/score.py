@@ -31,14 +31,15 @@ def score(
       rdplearn score model.safetensors folder/ -o scores/ --dask tcp://scheduler:8786
     """
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import load_table_model, require_columns
+    from rdplearn.cli.checks import identity_of, load_table_model, require_columns
     from rdplearn.cli.score_output import ScoreOutput
 
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check(table, output, None, resume=resume, label=wanted.label)
+        backend.check({"table": table, "model": model_path}, output, resume=resume, label=wanted.label)
+        model_identity = identity_of(model_path)  # before it is read: of a later version the journal must not speak
         model = load_table_model(model_path, ["RDPDetector"], n_jobs)
         opened = backend.open(table)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
         scores = ScoreOutput(backend, opened, output, wanted)
-        scores.score(model, made_of=backend.made_of(model_path, table, wanted.ids), resume=resume)
+        scores.score(model, made_of=backend.made_of(model_identity, table, wanted.ids), resume=resume)
     scores.tell(model=model_path)

@@ -12,7 +12,7 @@ import typer
 from rdplearn._storage.container import looks_like_model_file
 from rdplearn._storage.models import save
 from rdplearn.cli.backends import Here, OnDask
-from rdplearn.cli.checks import load_table_model, refuse_given, require_columns
+from rdplearn.cli.checks import identity_of, load_table_model, refuse_given, require_columns
 from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions
 from rdplearn.cli.results import Apply, Pass, Watcher, Written
 from rdplearn.table_model import TableModel
@@ -28,6 +28,7 @@ class Task:
     files: FileOptions
     wanted: ClassedRowOptions
     backend: Here | OnDask
+    model_identity: Any  # of the file that was named, before it was read
 
     def model(self, estimator: Any, training: FeatureOptions) -> TableModel:
         """The model of the file, or else this estimator fitted on the table, and kept if that was asked for."""
@@ -47,18 +48,23 @@ class Task:
 
     def _made_of(self) -> Mapping[str, Any] | None:
         """What decides the content of the output; None if the model is not kept, so that nothing can be continued."""
-        model = self.files.model or self.files.kept_model
-        return None if model is None else self.backend.made_of(model, self.files.table, self.wanted.ids)
+        identity = self.model_identity
+        if identity is None and self.files.kept_model is not None:
+            identity = identity_of(self.files.kept_model)
+        return None if identity is None else self.backend.made_of(identity, self.files.table, self.wanted.ids)
 
 
-def open_task(files: FileOptions, wanted: ClassedRowOptions, backend: Here | OnDask) -> Task:
+def open_task(
+    files: FileOptions, wanted: ClassedRowOptions, backend: Here | OnDask, report_path: str | None = None
+) -> Task:
     """See before the work that all that is named is there and that its results can be written."""
     path = files.table
     if files.model is not None and files.kept_model is not None:
         raise typer.BadParameter(NO_EFFECT, param_hint="--model")
     if files.model is None and path != "-" and os.path.isfile(path) and looks_like_model_file(path):
         raise typer.BadParameter(f"'{path}' is a model. Name the table after it.", param_hint="TABLE")
-    backend.check(path, files.output, files.kept_model, resume=wanted.resume, label=wanted.label)
+    inputs = {"table": path, "model": files.model}
+    backend.check(inputs, files.output, files.kept_model, report_path, resume=wanted.resume, label=wanted.label)
     if wanted.resume and files.model is None:
         raise typer.BadParameter(
             "needs the MODEL that the output was begun with, before TABLE: the one that -m has kept.",
@@ -66,4 +72,4 @@ def open_task(files: FileOptions, wanted: ClassedRowOptions, backend: Here | OnD
         )
     table = backend.open(path)
     require_columns(table, carried=wanted.ids, label=wanted.label)
-    return Task(table, files, wanted, backend)
+    return Task(table, files, wanted, backend, None if files.model is None else identity_of(files.model))

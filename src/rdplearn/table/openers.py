@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from rdplearn._files.atomic import disk_faults_told
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Opener: TypeAlias = "Callable[[], pa.NativeFile]"
 
 BLOCK_BYTES = 1 << 22
+OPEN_FILES = "/proc/self/fd"  # of Linux
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,16 @@ class PathOpener:
 
 @dataclass(frozen=True)
 class SpoolOpener:
-    """Opens a temporary copy, which is deleted with the last reference to it."""
+    """Opens a temporary copy, which is gone with the last reference to it.
+
+    Where the system lets an open file be opened again by its number, the copy has no name at all, so that not even a
+    program that is killed leaves it behind.
+    """
 
     copy: Any
 
     def __call__(self) -> pa.NativeFile:
-        return PathOpener(self.copy.name)()
+        return PathOpener(self.copy.name if isinstance(self.copy.name, str) else f"{OPEN_FILES}/{self.copy.name}")()
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,11 @@ class Decompressor:
 
 def spool(blocks: Iterable[bytes]) -> SpoolOpener:
     """Copy what can be read once to disk, where it can be read again in bounded memory."""
-    copy = tempfile.NamedTemporaryFile(prefix="rdplearn-")  # noqa: SIM115 - lives as long as the opener
-    copy.writelines(blocks)
-    copy.flush()
+    with disk_faults_told(tempfile.gettempdir(), remedy="Make room, or name another folder in TMPDIR."):
+        make = tempfile.TemporaryFile if os.path.isdir(OPEN_FILES) else tempfile.NamedTemporaryFile
+        copy = make(prefix="rdplearn-")  # lives as long as the opener
+        copy.writelines(blocks)
+        copy.flush()
     return SpoolOpener(copy)
 
 

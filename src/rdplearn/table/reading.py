@@ -20,7 +20,7 @@ from rdplearn.table.csv_files import read_csv
 from rdplearn.table.frames import read_frame
 from rdplearn.table.json_lines import read_json_lines
 from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
-from rdplearn.table.wording import shown
+from rdplearn.table.wording import printable, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -143,7 +143,9 @@ def open_table(
                 return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header)
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
-        return _open_file(PathOpener(path), name, format, separator, encoding, header)
+        unchanged = _Unchanged(path, name)
+        table = _open_file(PathOpener(path), name, format, separator, encoding, header)
+        return Table(name, table.column_names, lambda: unchanged.while_read(table.read))
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
         hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
@@ -200,6 +202,35 @@ class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(n
             fault, TableError
         ):
             raise TableError(f"Cannot read {self.name}: {_reason(fault)}.") from None
+
+
+class _Unchanged:
+    """Sees to it that a file stays the one that was opened: rows of two versions must not be mixed."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path, self.name = path, name
+        self._opened = self._version()
+
+    def while_read(self, read: Callable[[], Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        """The same batches, and an error if the file was changed since it was opened."""
+        self._require()
+        try:
+            yield from read()
+        except TableError:
+            self._require()  # which may well be the reason
+            raise
+        self._require()
+
+    def _require(self) -> None:
+        if self._version() != self._opened:
+            raise TableError(f"{self.name} was changed while it was read. Run again when nobody writes to it.")
+
+    def _version(self) -> tuple[int, ...] | None:
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _read_safely(read: Callable[[], Iterator[pa.RecordBatch]], name: str) -> Iterator[pa.RecordBatch]:
@@ -260,4 +291,4 @@ def _neighbours(path: str) -> list[str]:
 
 def _reason(fault: BaseException) -> str:
     told = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-    return " ".join(told.split()).rstrip(".")[:200]
+    return printable(" ".join(told.split()).rstrip(".")[:200])

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rdplearn.table.wording import printable
+
 TYPICAL_SHARES = (0.05, 0.95)  # of its numbers, so many lie below the two ends of a column's typical range
 LONGEST_VALUE = 40
 
@@ -68,7 +70,5 @@ def value_words(value: Any) -> str:
     if isinstance(value, int | float | np.integer | np.floating):
         return number_text(float(value))
     text = str(value)
-    if len(text) <= LONGEST_VALUE and text.isprintable():
-        return text
-    text = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text[: LONGEST_VALUE + 1])
+    text = printable(text[: LONGEST_VALUE + 1])
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

@@ -14,6 +14,17 @@ def rows_text(n_rows: int) -> str:
     return f"{n_rows:,} row" if n_rows == 1 else f"{n_rows:,} rows"
 
 
+def printable(text: str) -> str:
+    r"""A text without characters that steer a terminal: they are written out.
+
+    >>> printable("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 def shown(text: object) -> str:
     r"""A value in quotes, shortened, with odd characters escaped.
 
