@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rdplearn._files.atomic import checked_target, written_whole
+from rdplearn._files.lock import is_ours
 from rdplearn._results.formats import format_of
 from rdplearn.errors import TableError
 
@@ -71,7 +72,8 @@ class GrowingFile:
     def __enter__(self) -> GrowingFile:
         self._file = open(self.partial, "ab")
         try:
-            self._keep_others_out()
+            if not is_ours(self._file, self.partial):
+                raise TableError(f"Another run is writing '{self.target}'. Wait for it, or pass another name.")
             if self._resume:
                 self._take_up()
             if self._n_bytes == 0:
@@ -104,19 +106,6 @@ class GrowingFile:
                 self._enter()  # what is done can be continued
             else:
                 self.partial.unlink()
-
-    def _keep_others_out(self) -> None:
-        if os.name != "posix":
-            return
-        import fcntl
-
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.partial))
-        except (BlockingIOError, FileNotFoundError):
-            is_ours = False
-        if not is_ours:  # held by the other run, or just given its final name by it
-            raise TableError(f"Another run is writing '{self.target}'. Wait for it, or pass another name.")
 
     def _enter(self) -> None:
         if self.made_of is None:
