@@ -87,9 +87,8 @@ def watched(completed: as_completed, client: Client) -> Iterator[Future]:
             raise ClusterError(f"{want} Nothing was done for {now - idle_since:.0f} seconds, and the work is given up.")
         if not is_told and now - idle_since >= patience / 3:
             is_told = True
-            warn_user(
-                f"{want} If none can work within {patience - now + idle_since:.0f} seconds, the work is given up."
-            )
+            left = patience - (now - idle_since)
+            warn_user(f"{want} If no worker takes tasks within {left:.0f} seconds, the work is given up.")
 
 
 def want_of_workers(client: Client) -> str | None:
@@ -102,8 +101,8 @@ def want_of_workers(client: Client) -> str | None:
         return f"The Dask scheduler at '{address}' has no workers any more. Start some with 'dask worker {address}'."
     if all(worker.get("status") == "paused" for worker in workers):
         return (
-            f"All {len(workers)} Dask workers are paused, for their memory is nearly full. Give them more memory, or cut "
-            "the table into smaller parts."
+            f"All {len(workers)} Dask workers are paused, for their memory is nearly full. Give them more memory, or "
+            "cut the table into smaller parts."
         )
     return None
 

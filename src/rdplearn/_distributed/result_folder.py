@@ -1,10 +1,9 @@
 """Results of a Parquet dataset: a folder with a file for each of its parts, each written whole by a worker.
 
 While ``scores`` is being made, its parts gather in ``scores.partial``, and ``scores.partial.lock`` keeps other runs
-out. The final name is taken in one step when all parts are there, with all their rows, and nothing else. A finished part
-bears in its own footer what it was made of, and its checksum is noted beside it, so that it is not made again when a
-stopped run is resumed; of a part that was being written when a worker died, nothing is left in the folder once it is
-finished.
+out. The final name is taken in one step when all parts are there, with all their rows, and nothing else. A finished
+part bears in its own footer what it was made of, and its checksum is noted beside it, so that it is not made again when
+a stopped run is resumed; of a part that was being written when a worker died, nothing is left in the folder.
 """
 
 from __future__ import annotations
