@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -29,13 +30,16 @@ def hand_down(opener: Callable[[], Any]) -> None:
 def for_partitions(method: Method) -> Method:
     """Let a method take Dask collections and Parquet datasets besides all that it takes itself.
 
-    `fit` then works on the cluster of the current Dask client, and the other methods return lazy Dask collections.
+    `fit` then works on the cluster of the current Dask client, and the other methods return lazy Dask collections, or
+    say which rows they want instead.
     """
+    table = list(signature(method).parameters)[1]
 
     @wraps(method)
-    def either(self: Any, X: Any, *others: Any, **named: Any) -> Any:
+    def either(self: Any, *arguments: Any, **named: Any) -> Any:
+        X = arguments[0] if arguments else named.get(table)
         if not is_partitioned(X):
-            return method(self, X, *others, **named)
+            return method(self, *arguments, **named)
         return distributed().on_partitions(self, method.__name__, X)
 
     return cast(Method, either)

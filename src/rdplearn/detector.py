@@ -379,19 +379,15 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         scaled = scaled_member_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
         return -self.combination_.from_scale(scaled)
 
+    @for_partitions
     def round_scores(self, X: Any) -> Doubles:
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `KeepRounds`."""
-        check_is_fitted(self)
-        n_kept = self.panels_[0].n_rounds
-        if n_kept < self.n_rounds:
-            raise ValueError(
-                f"round_scores needs the members of all {self.n_rounds} rounds, and only those of the last {n_kept} "
-                "were kept. Fit with callbacks=[KeepRounds()]."
-            )
+        n_rounds = self._n_kept_rounds()
         matrix = self._new_rows(X)
-        rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_kept)]
+        rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_rounds)]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
+    @for_partitions
     def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
         """Which columns made each row as anomalous as it is; see `docs/explanations.md`.
 
@@ -435,6 +431,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             typical_rows=grouped_typical_rows(self.typical_rows_, group_of_column),
         )
 
+    @for_partitions
     def assess(self, X: Any, *, n_rows: int | None = None) -> Assessment:
         """How far to trust the ranking, and the alarms at several false-alarm rates, without labels.
 
@@ -465,6 +462,16 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         scaled = scaled_member_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
         views = in_turn(self.chosen_.views, scaled.shape[1])
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+
+    def _n_kept_rounds(self) -> int:
+        check_is_fitted(self)
+        n_kept: int = self.panels_[0].n_rounds
+        if n_kept < self.n_rounds:
+            raise ValueError(
+                f"round_scores needs the members of all {self.n_rounds} rounds, and only those of the last {n_kept} "
+                "were kept. Fit with callbacks=[KeepRounds()]."
+            )
+        return n_kept
 
     def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -115,6 +115,7 @@ class TableModel:
         """Of a transformer: features; of a clusterer: distances to the centres. Shape (n_rows, n_components)."""
         return self._gather(table, self.estimator.transform)
 
+    @for_partitions
     def explain(self, table: Any, *, rows: Sequence[int] | None = None) -> Explanation:
         """Which columns of the table made each row as anomalous as it is.
 
@@ -155,6 +156,7 @@ class TableModel:
         explanation = joined(pieces)
         return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
 
+    @for_partitions
     def assess(self, table: Any) -> Assessment:
         """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import socket
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -12,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import rdplearn
 from rdplearn.cli.app import app
 
 distributed = pytest.importorskip("distributed", reason="needs the [distributed] extra")
@@ -71,6 +76,12 @@ def test_fit_then_score_then_resume(run, folder):
     (folder / "scored").rename(folder / "again.partial")
     made_of = json.loads(pq.read_metadata(folder / "again.partial" / "0.parquet").metadata[b"rdplearn"])["made_of"]
     (folder / "again.partial" / "_made_of.json").write_text(json.dumps(made_of["all"]))
+    (folder / "again.partial" / "_checksums.sha256").write_text(
+        "".join(
+            f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+            for path in sorted((folder / "again.partial").glob("*.parquet"))
+        )
+    )
     facts = run("score", there, pattern, "-o", folder / "again", "--resume", "--json", *run.there).stdout
     assert "top" not in json.loads(facts)
     pd.testing.assert_frame_equal(rows_of(folder / "again"), rows_of(folder / "s.parquet"))
@@ -82,6 +93,16 @@ def test_features_and_groups(run, folder, command):
     run(command, folder / "whole.parquet", *options, "-o", folder / f"{command}.parquet")
     run(command, folder / "parts", *options, "-o", folder / f"{command}s", *run.there)
     pd.testing.assert_frame_equal(rows_of(folder / f"{command}s"), rows_of(folder / f"{command}.parquet"))
+
+
+def test_a_clusterer_of_a_cluster_is_kept_as_one_of_this_machine(run, folder):
+    options = ["--ignore", "order", "--ignore", "fraud", "--components", "4", "--steps", "20", "-k", "3"]
+    run("cluster", folder / "whole.parquet", *options, "-m", folder / "here.groups")
+    run("cluster", folder / "parts", *options, "-m", folder / "there.groups", *run.there)
+    here, there = rdplearn.load(folder / "here.groups"), rdplearn.load(folder / "there.groups")
+    assert np.array_equal(there.estimator.labels_, here.estimator.labels_)
+    assert np.array_equal(there.estimator.cluster_centers_, here.estimator.cluster_centers_)
+    run("cluster", folder / "there.groups", folder / "parts", *run.there)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +126,43 @@ def test_a_cluster_that_is_not_there_is_told(folder, where, monkeypatch):
     done = CliRunner().invoke(app, ["detect", str(folder / "parts"), "--dask", where])
     assert done.exit_code == 1
     assert "no Dask scheduler" in done.output or "must name a number of workers" in done.output
+
+
+@pytest.mark.parametrize("greeting", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n"], ids=str)
+def test_something_else_than_a_scheduler_is_told_of_soon(folder, greeting, monkeypatch):
+    monkeypatch.setattr("rdplearn._distributed.client.SECONDS_TO_CONNECT", 2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=greet_all, args=(server, greeting), daemon=True).start()
+        where, start = f"tcp://127.0.0.1:{server.getsockname()[1]}", time.monotonic()
+        done = CliRunner().invoke(app, ["detect", str(folder / "parts"), "--dask", where])
+    assert done.exit_code == 1
+    assert f"There is no Dask scheduler at '{where}': nothing answers there as Dask does" in " ".join(
+        done.output.split()
+    )
+    assert time.monotonic() - start < 20
+
+
+def greet_all(server: socket.socket, greeting: bytes) -> None:
+    callers = []  # kept, so that nobody is hung up on
+    try:
+        while True:
+            callers.append(server.accept()[0])
+            callers[-1].sendall(greeting)
+    except OSError:
+        for caller in callers:
+            caller.close()
+
+
+def test_a_worker_is_not_taken_for_a_scheduler(client, folder):
+    where = next(iter(client.scheduler_info()["workers"]))
+    done = CliRunner().invoke(app, ["detect", str(folder / "parts"), "--dask", where])
+    assert done.exit_code == 1
+    assert f"There is no Dask scheduler at '{where}': a Worker answers there" in " ".join(done.output.split())
+
+
+def test_results_do_not_go_into_the_table(run, folder):
+    done = run("detect", folder / "parts", *LITTLE, "-o", folder / "parts" / "scores", *run.there, code=1)
+    assert "lies in the table itself" in " ".join(done.output.split())
 
 
 def test_a_scheduler_without_workers_is_told(folder):

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from rdplearn import (
     Checkpoint,
+    KeepRounds,
     RDPClusterer,
     RDPDetector,
     RDPTransformer,
@@ -21,6 +22,8 @@ from rdplearn import (
     TableEncoder,
     TableModel,
     TorchOptions,
+    load,
+    save,
 )
 from rdplearn.errors import TableError
 from tests.distributed.conftest import SMALL
@@ -176,6 +179,51 @@ def test_results_are_lazy_and_tasks_bear_our_names(client, numbers):
     assert any(str(key[0]).startswith("rdp-score-part-") for key in lazy.__dask_graph__() if isinstance(key, tuple))
     groups = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))  # the dashboard's
     assert {"rdp-look-part", "rdp-draw-rows", "rdp-fit-views", "rdp-fit-member", "rdp-judge-rows"} <= groups
+
+
+def test_scores_of_rounds_are_lazy(client, numbers):
+    parts, turned = in_parts(numbers, [300]), in_parts(numbers[list("fedcba")], [300])
+    with pytest.raises(ValueError, match="Fit with callbacks="):
+        clone(DETECTOR).set_params(score_rounds=1).fit(numbers).round_scores(parts)
+    detector = clone(DETECTOR).set_params(callbacks=[KeepRounds()]).fit(numbers)
+    for table in (parts, turned):
+        lazy = detector.round_scores(table)
+        assert dask.is_dask_collection(lazy)
+        assert np.array_equal(lazy.compute(), detector.round_scores(numbers))
+        assert list(lazy.columns) == ["round0", "round1"]
+    with pytest.raises(TableError, match="Column 'a' of the fit is missing from X"):
+        detector.round_scores(parts.rename(columns={"a": "other"}))
+
+
+@pytest.mark.parametrize("method", ["explain", "assess"])
+@pytest.mark.parametrize("make", [lambda: clone(DETECTOR), lambda: TableModel(clone(DETECTOR))], ids=["plain", "table"])
+def test_what_people_look_at_wants_rows_in_memory(numbers, tmp_path, method, make):
+    model = make().fit(numbers)
+    numbers.to_parquet(tmp_path / "0.parquet", index=False)
+    for table in (
+        in_parts(numbers[list("fedcba")], [300]),
+        da.from_array(numbers.to_numpy(), chunks=(300, 6)),
+        tmp_path,
+    ):
+        with pytest.raises(TableError, match=rf"'{method}' method of \w+ takes rows in memory.*compute\(\)"):
+            getattr(model, method)(table)
+    turned = numbers[list("fedcba")]
+    if method == "explain":
+        explained = (
+            model.explain(turned.head(20)) if isinstance(model, RDPDetector) else model.explain(table=turned.head(20))
+        )
+        assert [explained.columns_of(row) for row in range(20)] == [
+            model.explain(numbers.head(20)).columns_of(row) for row in range(20)
+        ]
+
+
+def test_a_clusterer_fitted_on_partitions_can_be_kept(client, numbers, tmp_path):
+    parts = in_parts(numbers, [300])
+    save(clone(CLUSTERER).fit(parts), tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").labels_, clone(CLUSTERER).fit(numbers).labels_)
+    model = TableModel(clone(CLUSTERER)).fit(parts)
+    save(model, tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").estimator.labels_, model.predict(numbers))
 
 
 def test_a_fit_gathers_no_rows(client):

@@ -6,19 +6,25 @@ tells one run from another.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
+import dask
 from dask.delayed import Delayed, delayed
 
-from distributed import Client, Future, KilledWorker, LocalCluster, as_completed, get_client
-from rdplearn.errors import ClusterError
+from distributed import Client, Future, KilledWorker, LocalCluster, Security, as_completed, get_client, rpc
+from rdplearn.errors import ClusterError, warn_user
 
-SECONDS_TO_CONNECT = 20
+SECONDS_TO_CONNECT = 10
+SECONDS_WITHOUT_WORKERS = 45  # then the work is given up
+PATIENCE = "rdplearn.seconds-without-workers"  # the same in Dask's configuration, for clusters that are slow to start
+LOOKS, SECONDS_BETWEEN_CHECKS = 15, 0.02  # how often workers are counted in that time; how soon a result is seen
 
 
 class Tasks:
@@ -52,11 +58,53 @@ class Tasks:
         places = {future.key: place for place, future in enumerate(started)}
         with faults_of(self.client):
             try:
-                for future in as_completed(started, loop=self.client.loop):
+                for future in watched(as_completed(started, loop=self.client.loop), self.client):
                     yield places[future.key], future.result()
             finally:
                 if self.client.status == "running":
                     self.client.cancel([future for future in started if not future.done()], force=True)
+
+
+def watched(completed: as_completed, client: Client) -> Iterator[Future]:
+    """Tasks as they are done; a warning, and later an error, when the cluster has no worker that could do the rest."""
+    patience = float(dask.config.get(PATIENCE, SECONDS_WITHOUT_WORKERS))
+    idle_since, next_look, is_told = None, time.monotonic() + patience / LOOKS, False
+    while not completed.is_empty():
+        if done := completed.next_batch(block=False):
+            yield from done
+            continue
+        time.sleep(SECONDS_BETWEEN_CHECKS)
+        now = time.monotonic()
+        if now < next_look:
+            continue
+        next_look = now + patience / LOOKS
+        want = want_of_workers(client)
+        if want is None:
+            idle_since, is_told = None, False
+            continue
+        idle_since = now if idle_since is None else idle_since
+        if now - idle_since >= patience:
+            raise ClusterError(f"{want} Nothing was done for {now - idle_since:.0f} seconds, and the work is given up.")
+        if not is_told and now - idle_since >= patience / 3:
+            is_told = True
+            left = patience - (now - idle_since)
+            warn_user(f"{want} If no worker takes tasks within {left:.0f} seconds, the work is given up.")
+
+
+def want_of_workers(client: Client) -> str | None:
+    """What is wrong when no worker takes tasks, and what to do about it; None if one does, or nobody knows."""
+    if client.status != "running":
+        return None  # the tasks themselves tell when the scheduler is gone
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    address = client.scheduler.address
+    if not workers:
+        return f"The Dask scheduler at '{address}' has no workers any more. Start some with 'dask worker {address}'."
+    if all(worker.get("status") == "paused" for worker in workers):
+        return (
+            f"All {len(workers)} Dask workers are paused, for their memory is nearly full. Give them more memory, or "
+            "cut the table into smaller parts."
+        )
+    return None
 
 
 @contextmanager
@@ -70,6 +118,8 @@ def faults_of(client: Client) -> Iterator[None]:
             f"Several workers have died one after the other over {task}, most likely for want of memory. Give workers "
             "more memory, or cut the table into smaller parts."
         ) from None
+    except ClusterError:
+        raise
     except (CancelledError, OSError, TimeoutError) as fault:
         if isinstance(fault, OSError) and client.status == "running" and not _is_about_the_connection(fault):
             raise  # a task's own
@@ -112,18 +162,27 @@ def connected(where: str) -> Iterator[Client]:
             yield client
         return
     try:
-        client = Client(where, timeout=SECONDS_TO_CONNECT)
-    except (OSError, ValueError, TypeError):
+        found = asyncio.run(asyncio.wait_for(who_is_at(where), SECONDS_TO_CONNECT))
+        client = Client(where, timeout=SECONDS_TO_CONNECT) if found == "a Scheduler" else None
+    except Exception:  # whatever comes of reading another protocol as Dask's: MemoryError, for one
+        found, client = "nothing", None
+    if client is None:
         raise ClusterError(
-            f"There is no Dask scheduler at '{where}'. Pass the address that 'dask scheduler' prints, such as "
-            "tcp://scheduler:8786, or local:4 for workers on this machine."
-        ) from None
+            f"There is no Dask scheduler at '{where}': {found} answers there as Dask does. Pass the address that 'dask "
+            "scheduler' prints, such as tcp://scheduler:8786, or local:4 for workers on this machine."
+        )
     with client:
         if not client.scheduler_info()["workers"]:
             raise ClusterError(
                 f"The Dask scheduler at '{where}' has no workers. Start some with 'dask worker {where}'."
             )
         yield client
+
+
+async def who_is_at(where: str) -> str:
+    """What answers at an address: a Scheduler, a Worker or a Nanny."""
+    async with rpc(where, connection_args=Security().get_connection_args("client")) as there:
+        return f"a {(await there.identity())['type']}"
 
 
 def quieten() -> None:

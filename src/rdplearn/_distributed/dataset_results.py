@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from rdplearn._distributed.client import Tasks
 from rdplearn._distributed.fitting import on_one_thread
-from rdplearn._distributed.parquet_parts import Dataset
-from rdplearn._distributed.result_folder import Apply, FinishedPart, ResultFolder, apply_to_part
+from rdplearn._distributed.parquet_parts import Dataset, Part, stamp_of
+from rdplearn._distributed.result_folder import (
+    Apply,
+    FinishedPart,
+    ResultFolder,
+    apply_to_part,
+    check_names,
+    finished_earlier,
+    result_name,
+)
 from rdplearn._results.resumable import added_up
 from rdplearn.errors import TableError, warn_user
 from rdplearn.table_model import TableModel
@@ -44,25 +53,26 @@ def write_results(
     """
     if dataset.n_rows == 0:
         raise TableError(f"There are no rows in {dataset.name}. Pass a table with at least one row.")
-    filled = [part for part in dataset.parts if part.n_rows]
-    made_of = [part_made_of(folder, identity_of(part.path), part.first_row) for part in filled]
-    done: dict[int, FinishedPart] = {}
-    for place, part in enumerate(filled):
-        earlier = folder.finished(part, made_of[place]) if folder else None
-        if earlier is not None:
-            done[place] = earlier
-            count(earlier.n_rows)
+    if folder is not None:
+        check_names(dataset.parts)
+    refuse_changed(dataset.parts)  # since they were counted, and perhaps a model was fitted on them
+    identities = [identity_of(part.path) for part in dataset.parts]
+    made_of = [part_made_of(folder, part, identity) for part, identity in zip(dataset.parts, identities, strict=True)]
+    filled = [place for place, part in enumerate(dataset.parts) if part.n_rows]
+    done = earlier_parts(dataset.parts, made_of, tasks, folder)
+    for earlier in done.values():
+        count(earlier.n_rows)
     was_begun = bool(done)
     shared = tasks.shared("rdp-model", on_one_thread(model))
-    left = [place for place in range(len(filled)) if place not in done]
+    left = [place for place in filled if place not in done]
     todo = [
         tasks.named(
             f"{name}-{place}",
             apply_to_part,
-            filled[place],
+            dataset.parts[place],
             shared,
             apply,
-            folder.path_of(filled[place]) if folder else None,
+            folder.path_of(dataset.parts[place]) if folder else None,
             made_of[place],
             carried,
             deepcopy(watchers),
@@ -71,22 +81,62 @@ def write_results(
     ]
     told: set[str] = set()
     for number, finished in tasks.as_done(tasks.start(todo)):
-        done[left[number]] = finished
+        place = left[number]
+        refuse_changed([dataset.parts[place]])
+        if identity_of(dataset.parts[place].path) != identities[place]:
+            raise dataset.parts[place].changed()
+        done[place] = finished
+        if folder is not None:
+            folder.note(dataset.parts[place], finished)
         count(finished.n_rows)
         for message in finished.told:
             if message not in told:
                 warn_user(message)
             told.add(message)
+    refuse_changed([part for part in dataset.parts if not part.n_rows])  # they may have got rows
     if folder is not None:
-        folder.write_empty([part for part in dataset.parts if not part.n_rows], like=filled[0])
+        folder.complete(dataset.parts)
     tally: list[int] = []
-    for place in range(len(filled)):  # in the order of the rows, so that of equal rows the first comes first
+    for place in filled:  # in the order of the rows, so that of equal rows the first comes first
         tally = added_up(tally, done[place].tally)
         for watcher, copy in zip(watchers, done[place].watchers, strict=bool(done[place].watchers)):
             watcher.merge(copy)
-    return dataset.n_rows, tally, was_begun
+    return sum(done[place].n_rows for place in filled), tally, was_begun
 
 
-def part_made_of(folder: ResultFolder | None, identity: Any, first_row: int) -> Mapping[str, Any]:
-    """What decides the content of one part."""
-    return {"all": folder.made_of if folder else None, "part": identity, "first row": first_row}
+def earlier_parts(
+    parts: Sequence[Part], made_of: Sequence[Mapping[str, Any]], tasks: Tasks, folder: ResultFolder | None
+) -> dict[int, FinishedPart]:
+    """The parts, by their places, that an earlier run has finished; workers read them to see that they are whole."""
+    checksums = folder.checksums() if folder is not None else {}
+    places = [place for place, part in enumerate(parts) if part.n_rows and result_name(part) in checksums]
+    if folder is None or not places:
+        return {}
+    checks = [
+        tasks.named(
+            f"rdp-check-part-{place}",
+            finished_earlier,
+            parts[place],
+            folder.path_of(parts[place]),
+            checksums[result_name(parts[place])],
+            made_of[place],
+        )
+        for place in places
+    ]
+    found = zip(places, tasks.results(tasks.start(checks)), strict=True)
+    return {place: earlier for place, earlier in found if earlier is not None}
+
+
+def refuse_changed(parts: Sequence[Part]) -> None:
+    """See that files are still those whose rows were counted."""
+    for part in parts:
+        if stamp_of(part.path) != part.stamp:
+            raise part.changed()
+
+
+def part_made_of(folder: ResultFolder | None, part: Part, identity: Any) -> Mapping[str, Any]:
+    """What decides the content of one part, as a footer says it."""
+    everything = {"all": folder.made_of if folder else None, "part": identity}
+    rows = {"first row": part.first_row, "rows": part.n_rows}
+    plain: Mapping[str, Any] = json.loads(json.dumps(everything | rows))
+    return plain

@@ -13,12 +13,24 @@ from rdplearn._distributed.partitions import Collection, as_collection
 from rdplearn._distributed.table_passes import fit_encoder, fit_table_model, partitioned_table
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
+from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder
 from rdplearn.table_model import TableModel
+
+# What these make of a table is looked at by people, and needs few rows.
+FOR_ROWS_IN_MEMORY = {
+    "explain": "the rows to explain, such as X.loc[found].compute()",
+    "assess": "a random sample of the rows, such as X.sample(frac=0.01, random_state=0).compute()",
+}
 
 
 def on_partitions(owner: Any, method: str, X: Any) -> Any:
     """Do on a table in partitions what a method does: `fit` at once on the cluster, anything else lazily."""
+    if method in FOR_ROWS_IN_MEMORY:
+        raise TableError(
+            f"The '{method}' method of {type(owner).__name__} takes rows in memory. Got a table in partitions "
+            f"({type(X).__name__}): pass {FOR_ROWS_IN_MEMORY[method]}."
+        )
     if method == "fit":
         return fit(owner, X, Tasks(current_client()))
     if isinstance(owner, TableEncoder):

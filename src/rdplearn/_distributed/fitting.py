@@ -82,7 +82,10 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
 def fit_features(
     estimator: RDPTransformer | RDPClusterer, collection: Collection, tasks: Tasks
 ) -> RDPTransformer | RDPClusterer:
-    """Fit a transformer or clusterer on one worker, on all rows or a uniform sample of them."""
+    """Fit a transformer or clusterer on one worker, on all rows or a uniform sample of them.
+
+    The labels of a clusterer are those of the rows that it was fitted on.
+    """
     estimator._validate_params()
     refuse_checkpoint(estimator)
     table = PartitionedMatrix(collection, tasks)
@@ -91,7 +94,7 @@ def fit_features(
     pieces = table.draw({SAMPLE: rows})[SAMPLE]
     task = tasks.named("rdp-fit-features", fit_whole, pieces, on_one_thread(estimator))
     fitted = tasks.results(tasks.start([task]))[0]
-    known = ("n_jobs", "n_features_in_", "feature_names_in_", "labels_")
+    known = ("n_jobs", "n_features_in_", "feature_names_in_")
     for name, value in vars(fitted).items():
         if name not in known:
             setattr(estimator, name, value)

@@ -117,6 +117,8 @@ def method_of(estimator: Any, name: str) -> Method:
     if name == "member_scores":
         n_members = len(estimator.combination_.weights)
         return Method(name, tuple(f"member{number}" for number in range(n_members)), np.float64)
+    if name == "round_scores":
+        return Method(name, tuple(f"round{number}" for number in range(estimator._n_kept_rounds())), np.float64)
     of_groups = np.int32 if hasattr(estimator, "n_clusters") else np.int64
     return Method(name, None, of_groups if name == "predict" else np.float64)
 

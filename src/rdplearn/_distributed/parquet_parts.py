@@ -27,16 +27,25 @@ class Part:
 
     name : its path below the folder of the dataset
     n_rows : in the file; first_row : how many rows come before it in the dataset
+    stamp : size and time of the file when its rows were counted
     """
 
     path: str
     name: str
     n_rows: int
     first_row: int
+    stamp: tuple[int, int] | None = None
 
     def open(self) -> Table:
         """The part as a table that is read a batch at a time."""
         return open_table(self.path, format="parquet")
+
+    def changed(self) -> TableError:
+        """What to say when the file is not the one any more whose rows were counted."""
+        return TableError(
+            f"'{self.path}' has changed since its {self.n_rows:,} rows were counted. Repeat the command when nothing "
+            "writes to the table any more."
+        )
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,7 @@ def open_dataset(where: str | os.PathLike[str]) -> Dataset:
     names: tuple[str, ...] | None = None
     first_row = 0
     for path in paths:
+        stamp = stamp_of(path)
         n_rows, columns = look_at_footer(path)
         if names is not None and set(columns) != set(names):
             differing = sorted(set(columns) ^ set(names))[0]
@@ -78,7 +88,7 @@ def open_dataset(where: str | os.PathLike[str]) -> Dataset:
                 "parts the same columns."
             )
         names = names or columns
-        parts.append(Part(path, os.path.relpath(path, base), n_rows, first_row))
+        parts.append(Part(path, os.path.relpath(path, base), n_rows, first_row, stamp))
         first_row += n_rows
     return Dataset(repr(os.fspath(where)), parts, names or ())
 
@@ -92,9 +102,9 @@ def find_parts(where: str) -> tuple[list[str], str]:
         found = [
             os.path.join(folder, file)
             for folder, below, files in os.walk(where)
-            if not (below.sort() or _is_hidden(os.path.relpath(folder, where)))
+            if not (below.sort() or is_hidden(os.path.relpath(folder, where)))
             for file in files
-            if file.endswith(ENDINGS) and not _is_hidden(file)
+            if file.endswith(ENDINGS) and not is_hidden(file)
         ]
         base = where
     elif has_magic(where):
@@ -104,7 +114,16 @@ def find_parts(where: str) -> tuple[list[str], str]:
         found, base = ([where] if os.path.isfile(where) else []), os.path.dirname(where) or "."
     if not found:
         raise TableError(f"There are no Parquet files at '{where}'. Pass a folder with some, or a pattern in quotes.")
-    return sorted(found), base
+    return sorted(set(found)), base
+
+
+def stamp_of(path: str) -> tuple[int, int] | None:
+    """Size and time of a file; None if there is none."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def look_at_footer(path: str) -> tuple[int, tuple[str, ...]]:
@@ -144,5 +163,6 @@ def read_frame(path: str, columns: list[str], n_rows: int | None = None) -> pd.D
     return pq.read_table(path, columns=columns, partitioning=None).select(columns).to_pandas()
 
 
-def _is_hidden(path: str) -> bool:
+def is_hidden(path: str) -> bool:
+    """Whether those who read folders of Parquet files pass over a file at this place below the folder."""
     return any(name.startswith(("_", ".")) and name not in (".", "..") for name in Path(path).parts)

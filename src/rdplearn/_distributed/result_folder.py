@@ -1,12 +1,14 @@
 """Results of a Parquet dataset: a folder with a file for each of its parts, each written whole by a worker.
 
-While ``scores`` is being made, its parts gather in ``scores.partial``. The final name is taken in one step when all are
-there. A finished part bears in its own footer what it was made of, so that it is not made again when a stopped run is
-resumed; of a part that was being written when a worker died, nothing is left in the folder once it is finished.
+While ``scores`` is being made, its parts gather in ``scores.partial``, and ``scores.partial.lock`` keeps other runs
+out. The final name is taken in one step when all parts are there, with all their rows, and nothing else. A finished
+part bears in its own footer what it was made of, and its checksum is noted beside it, so that it is not made again when
+a stopped run is resumed; of a part that was being written when a worker died, nothing is left in the folder.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -21,9 +23,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rdplearn._distributed.parquet_parts import Part
+from rdplearn._distributed.parquet_parts import Part, is_hidden
 from rdplearn._distributed.worker_memory import keep_freed_memory
 from rdplearn._files.atomic import written_whole
+from rdplearn._files.lock import is_ours
 from rdplearn._results.formats import ParquetRows
 from rdplearn._results.resumable import added_up
 from rdplearn.errors import TableError
@@ -32,6 +35,7 @@ from rdplearn.table_model import TableModel
 
 FOOTER = b"rdplearn"
 MADE_OF = "_made_of.json"
+CHECKSUMS = "_checksums.sha256"  # as sha256sum writes and checks them
 ENDINGS = ("", ".parquet", ".pq")
 
 Apply = Callable[[TableModel, Table], Iterator[Any]]  # such as `scored_rows`
@@ -43,12 +47,14 @@ class FinishedPart:
 
     watchers : have seen all its rows; none if an earlier run has done it
     told : warnings
+    checksum : of the file of results, if there is one
     """
 
     n_rows: int
     tally: list[int]
     watchers: Sequence[Any] = ()
     told: list[str] = field(default_factory=list)
+    checksum: str | None = None
 
 
 def apply_to_part(
@@ -78,9 +84,32 @@ def apply_to_part(
                 watcher.add(numbered)
             n_rows += batch.rows.num_rows
             tally = added_up(tally, numbered.tally())
+        if n_rows != part.n_rows:
+            raise part.changed()
         if file is not None:
             file.sign({"made_of": made_of, "n_rows": n_rows, "tally": tally})
-    return FinishedPart(n_rows, tally, watchers, [str(warning.message) for warning in told])
+    messages = [str(warning.message) for warning in told]
+    return FinishedPart(n_rows, tally, watchers, messages, None if target is None else checksum_of(target))
+
+
+def finished_earlier(part: Part, target: Path, checksum: str, made_of: Mapping[str, Any]) -> FinishedPart | None:
+    """What an earlier run has made of a part, if all of it is still there and nothing has changed since."""
+    try:
+        if checksum_of(target) != checksum:
+            return None
+        metadata = pq.read_metadata(target)
+        footer = json.loads((metadata.metadata or {})[FOOTER])
+    except (OSError, pa.ArrowException, KeyError, ValueError):
+        return None
+    if footer.get("made_of") != made_of or not metadata.num_rows == footer.get("n_rows") == part.n_rows:
+        return None
+    return FinishedPart(part.n_rows, [int(count) for count in footer["tally"]], checksum=checksum)
+
+
+def checksum_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class PartFile:
@@ -129,47 +158,93 @@ class ResultFolder:
     ) -> None:
         self.target = checked_folder(path)
         self.partial = self.target.with_name(f"{self.target.name}.partial")
+        self.lock = self.target.with_name(f"{self.target.name}.partial.lock")
         self.made_of, self.resume = json.loads(json.dumps(made_of)), resume
 
     def __enter__(self) -> ResultFolder:
-        if self.partial.exists() and not self.resume:
-            shutil.rmtree(self.partial)
-        if self.partial.exists():
-            self._check_same()
-        self.partial.mkdir(exist_ok=True)
-        with written_whole(self.partial / MADE_OF) as temporary:
-            temporary.write_text(json.dumps(self.made_of))
+        self._lock = open(self.lock, "ab")
+        try:
+            if not is_ours(self._lock.fileno(), self.lock):
+                raise TableError(f"Another run is writing '{self.target}'. Wait for it, or pass another name.")
+            try:
+                self._begin()
+            except BaseException:
+                self.lock.unlink(missing_ok=True)
+                raise
+        except BaseException:
+            self._lock.close()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            for left_over in (self.partial / MADE_OF, *self.partial.rglob(".*.part")):
-                left_over.unlink(missing_ok=True)
-            os.rename(self.partial, self.target)
-        elif self.made_of is None or not any(self.partial.rglob("*.parquet")):
-            shutil.rmtree(self.partial, ignore_errors=True)
+        with self._lock:  # others locked out until all is done
+            try:
+                if kind is None:
+                    checked_folder(self.target)
+                    os.rename(self.partial, self.target)
+                    for own in (MADE_OF, CHECKSUMS):  # not before: a run that is stopped here can be resumed
+                        (self.target / own).unlink(missing_ok=True)
+                elif self.made_of is None or not any(self.partial.rglob("*.parquet")):
+                    shutil.rmtree(self.partial, ignore_errors=True)
+            finally:
+                self.lock.unlink(missing_ok=True)
 
     def path_of(self, part: Part) -> Path:
         """Where the results of a part go."""
-        return (self.partial / part.name).with_suffix(".parquet")
+        return self.partial / result_name(part)
 
-    def finished(self, part: Part, made_of: Mapping[str, Any]) -> FinishedPart | None:
-        """What an earlier run has made of a part, if it is done and nothing has changed since."""
-        path = self.path_of(part)
-        if not path.exists():
-            return None
+    def checksums(self) -> dict[str, str]:
+        """The checksums of the parts that were finished earlier, by their names; a line that is torn is none."""
         try:
-            footer = json.loads((pq.read_metadata(path).metadata or {})[FOOTER])
-        except (OSError, pa.ArrowException, KeyError, ValueError):
-            return None
-        if footer.get("made_of") != json.loads(json.dumps(made_of)):
-            return None
-        return FinishedPart(int(footer["n_rows"]), [int(count) for count in footer["tally"]])
+            lines = (self.partial / CHECKSUMS).read_text("utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return {}
+        return {name: checksum for checksum, gap, name in (line.partition("  ") for line in lines) if gap}
 
-    def write_empty(self, parts: Sequence[Part], like: Part) -> None:
-        """Write files without rows for parts that have none."""
+    def note(self, part: Part, finished: FinishedPart) -> None:
+        """Note the checksum of a part that is finished."""
+        with open(self.partial / CHECKSUMS, "a", encoding="utf-8") as file:
+            file.write(f"{finished.checksum}  {result_name(part)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def complete(self, parts: Sequence[Part]) -> None:
+        """Write files for parts without rows, remove what belongs to no part, and see that every row is there."""
+        self._write_empty([part for part in parts if not part.n_rows], like=next(part for part in parts if part.n_rows))
+        ours = {self.path_of(part) for part in parts} | {self.partial / MADE_OF, self.partial / CHECKSUMS}
+        for folder, _, files in os.walk(self.partial, topdown=False):
+            for path in (Path(folder, file) for file in files):
+                if path not in ours:
+                    path.unlink()
+            if Path(folder) != self.partial and not os.listdir(folder):
+                os.rmdir(folder)
+        for part in parts:
+            path = self.path_of(part)
+            n_rows = pq.read_metadata(path).num_rows if path.exists() else 0
+            if n_rows != part.n_rows or not path.exists():
+                raise TableError(
+                    f"'{path}' has {n_rows:,} rows, and '{part.path}' has {part.n_rows:,}. Something else has changed "
+                    "the results while they were being made: repeat the command."
+                )
+
+    def _begin(self) -> None:
+        checked_folder(self.target)  # once more: the run that had the lock may just have ended
+        if self.partial.exists():
+            if any(self.partial.iterdir()) and not (self.partial / MADE_OF).exists():
+                raise TableError(
+                    f"'{self.partial}' is not a folder of unfinished results. Pass another name, or remove it first."
+                )
+            if self.resume:
+                self._check_same()
+            else:
+                remove_folder(self.partial, last=MADE_OF)
+        self.partial.mkdir(exist_ok=True)
+        with written_whole(self.partial / MADE_OF) as temporary:
+            temporary.write_text(json.dumps(self.made_of))
+
+    def _write_empty(self, parts: Sequence[Part], like: Part) -> None:
         schema = pq.read_schema(self.path_of(like)).remove_metadata()
         for part in parts:
             self.path_of(part).parent.mkdir(parents=True, exist_ok=True)
@@ -177,6 +252,8 @@ class ResultFolder:
                 pq.write_table(schema.empty_table(), temporary)
 
     def _check_same(self) -> None:
+        if not any(self.partial.iterdir()):
+            return
         try:
             made_of = json.loads((self.partial / MADE_OF).read_text())
         except (OSError, ValueError):
@@ -187,6 +264,44 @@ class ResultFolder:
             raise TableError(
                 f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start anew without --resume."
             )
+
+
+def result_name(part: Part) -> str:
+    """The name of the file with the results of a part: its own, with .parquet added if it ends otherwise.
+
+    Examples
+    --------
+    >>> result_name(Part("", "2024/a.parquet", 0, 0)), result_name(Part("", "sales.2024-01", 0, 0))
+    ('2024/a.parquet', 'sales.2024-01.parquet')
+    """
+    return part.name if part.name.endswith(".parquet") else f"{part.name}.parquet"
+
+
+def check_names(parts: Sequence[Part]) -> None:
+    """See before the work that each part has a file of results of its own, which those who read folders see."""
+    takers: dict[str, Part] = {}
+    for part in parts:
+        first = takers.setdefault(os.path.normcase(result_name(part)), part)
+        if first is not part:
+            raise TableError(
+                f"The results of '{first.path}' and '{part.path}' would both be called '{result_name(part)}'. Rename "
+                "one of them, or leave it out."
+            )
+        if is_hidden(part.name):
+            raise TableError(
+                f"'{part.path}' begins with a dot or an underscore, and so would its results, which readers of Parquet "
+                "folders pass over. Rename it, or pass a pattern that leaves it out."
+            )
+
+
+def remove_folder(folder: Path, last: str) -> None:
+    """Remove a folder, and one file in it at the very end: it says whose the rest is, should we be stopped."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != last:
+            entry.unlink()
+    shutil.rmtree(folder)
 
 
 def checked_folder(path: str | os.PathLike[str]) -> Path:

@@ -18,6 +18,7 @@ from rdplearn._distributed.client import Tasks, in_groups
 from rdplearn._distributed.parquet_parts import Dataset, Part
 from rdplearn._distributed.partitions import Collection, column_names_of, partitions_of
 from rdplearn._distributed.worker_memory import keep_freed_memory
+from rdplearn.errors import TableError
 from rdplearn.table import Table, TableEncoder, TableSummary, open_table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.sampling import RowSample, RowSampler, join_samples
@@ -78,6 +79,11 @@ def fit_table_model(model: TableModel, table: PartitionedTable, tasks: Tasks, fi
     joined = tasks.named("rdp-join-sample", join_all, samples, sampling)
     summary, sample = tasks.start([merged(summaries, tasks), joined])
     model.encoder.fit_summary(tasks.results([summary])[0])
+    if model.encoder.n_rows_ != table.n_rows:
+        raise TableError(
+            f"{table.name} has changed while it was read: {table.n_rows:,} rows were counted, and "
+            f"{model.encoder.n_rows_:,} came. Repeat the fit when nothing writes to the table any more."
+        )
     name = table.name if table.n_rows <= sampler.n_rows else f"a sample of {sampler.n_rows:,} rows of {table.name}"
     matrix = tasks.start([tasks.named("rdp-encode-sample", encode_sample, sample, model.encoder, name)])[0]
     shape = (min(table.n_rows, sampler.n_rows), len(model.encoder.feature_names_))

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rdplearn._files.lock import is_ours
+
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor does a named pipe make us wait
 PRIVATE, AS_THE_UMASK_SAYS = 0o600, 0o666
 DISK_FAULTS = {
@@ -133,19 +135,6 @@ def open_own(path: Path, *, like: Path) -> int:
     return file
 
 
-def is_locked_by_us(file: int, path: Path) -> bool:
-    """Lock an open file until it is closed; whether that was possible and `path` still is this file."""
-    if os.name != "posix":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(file), os.lstat(path))
-    except (BlockingIOError, FileNotFoundError):
-        return False
-
-
 def remove_left_overs(target: Path) -> None:
     """Remove what programs have left that were killed while they wrote `target`: files that nobody has locked."""
     if os.name != "posix":
@@ -155,7 +144,7 @@ def remove_left_overs(target: Path) -> None:
         with suppress(OSError):  # it is somebody else's, or has just gone
             file = os.open(found, os.O_RDWR | NO_LINK)
             try:
-                if is_locked_by_us(file, Path(found)):
+                if is_ours(file, Path(found)):
                     os.unlink(found)
             finally:
                 os.close(file)
@@ -185,7 +174,7 @@ def _new_file_beside(target: Path) -> tuple[Path, int | None]:
             os.close(file)  # where an open file could not take its final name
             return path, None
         try:
-            if is_locked_by_us(file, path):
+            if is_ours(file, path):
                 return path, file
         except OSError:
             return path, file  # this disk knows no locks: nobody will take it for left over

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from rdplearn._files.atomic import (
     checked_target,
     disk_faults_told,
-    is_locked_by_us,
     open_own,
     remove_left_overs,
     replaced_whole,
 )
+from rdplearn._files.lock import is_ours
 from rdplearn._results.formats import format_of
 from rdplearn.errors import TableError
 
@@ -80,7 +80,9 @@ class GrowingFile:
     def __enter__(self) -> GrowingFile:
         self._file = os.fdopen(open_own(self.partial, like=self.target), "ab")
         try:
-            self._keep_others_out()
+            if not is_ours(self._file.fileno(), self.partial):
+                # held by the other run, or just given its final name by it
+                raise TableError(f"Another run is writing '{self.target}'. Wait for it, or pass another name.")
             for path in (self.target, self.journal):
                 remove_left_overs(path)
             if self._resume:
@@ -121,11 +123,6 @@ class GrowingFile:
                 self._enter()  # what is done can be continued
             else:
                 self.partial.unlink()
-
-    def _keep_others_out(self) -> None:
-        if not is_locked_by_us(self._file.fileno(), self.partial):
-            # held by the other run, or just given its final name by it
-            raise TableError(f"Another run is writing '{self.target}'. Wait for it, or pass another name.")
 
     def _enter(self) -> None:
         if self.made_of is None:

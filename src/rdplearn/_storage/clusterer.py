@@ -69,6 +69,8 @@ def describe(clusterer: RDPClusterer) -> tuple[dict[str, Any], Arrays]:
             f"no code. Got {given!r:.60}: pickle the clusterer instead."
         )
     transformer, arrays = stored_transformer.describe(clusterer.transformer_)
+    # after a fit on partitions `labels_` is lazy, of any size; K-means has those of the rows that it learned from
+    labels = clusterer.labels_ if isinstance(clusterer.labels_, np.ndarray) else clusterer.kmeans_.labels_
     parameters = plain_parameters(clusterer)
     del parameters["transformer"]
     header = StoredClusterer(
@@ -80,12 +82,12 @@ def describe(clusterer: RDPClusterer) -> tuple[dict[str, Any], Arrays]:
         kmeans_seed=int(clusterer.kmeans_.random_state),
         in_mini_batches=isinstance(clusterer.kmeans_, MiniBatchKMeans),
         inertia=float(clusterer.inertia_),
-        n_rows=len(clusterer.labels_),
+        n_rows=len(labels),
         output=stored_output(clusterer),
     )
     return asdict(header), {
         "centres": clusterer.cluster_centers_,
-        "labels": clusterer.labels_.astype(np.int32),
+        "labels": labels.astype(np.int32),
         **{f"{OF_TRANSFORMER}{name}": array for name, array in arrays.items()},
     }
 

@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rdplearn._files.atomic import written_whole
+from rdplearn._files.lock import is_ours, release
 from rdplearn._types import Arrays, Matrix, row_blocks
 from rdplearn._version import __version__
 from rdplearn.callbacks import Checkpoint, KeepRounds, Records, find, record_every
@@ -147,19 +148,8 @@ def open_fit_folder(
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other fits out of a folder, where the system has locks; a killed process leaves none behind."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
     with open(folder / LOCK, "ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # a fit that has just ended took the file away, and whoever comes next makes another
-            is_ours = (folder / LOCK).exists() and os.fstat(file.fileno()).st_ino == (folder / LOCK).stat().st_ino
-        except OSError:
-            is_ours = False
-        if not is_ours:
+        if not is_ours(file.fileno(), folder / LOCK):
             raise CheckpointError(
                 f"Another fit is at work in the checkpoint folder '{folder}'. Wait until it has ended, or pass another "
                 "folder."
@@ -170,7 +160,7 @@ def locked(folder: Path) -> Iterator[None]:
             (folder / LOCK).unlink(missing_ok=True)
             with suppress(OSError):  # there is something in it
                 folder.rmdir()
-            fcntl.flock(file, fcntl.LOCK_UN)  # also for processes that were forked meanwhile
+            release(file.fileno())  # also for processes that were forked meanwhile
 
 
 def begun_fit(folder: Path, identity: dict[str, Any], seed: int, *, is_fixed: bool) -> dict[str, Any]:

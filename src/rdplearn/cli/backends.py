@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -15,6 +17,7 @@ from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import ReadingOptions
 from rdplearn.cli.printing import counted_rows, told_while_read
 from rdplearn.cli.results import Pass, Written, write_here
+from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
@@ -99,7 +102,9 @@ class OnDask:
         if table == "-" or output == "-":
             raise typer.BadParameter("needs files to read and a folder to write.", param_hint="--dask")
         if output is not None:
-            checked_folder(output)
+            target = checked_folder(output)
+            if Path(os.path.realpath(table)) in target.parents:
+                raise TableError(f"'{output}' lies in the table itself. Pass a folder outside of '{table}'.")
         parts = {f"part '{part}' of the table": part for part in find_parts(table)[0]}
         check_paths({**inputs, **parts}, None, *others)
         if resume and (output is None or label):
