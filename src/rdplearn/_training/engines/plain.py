@@ -86,7 +86,9 @@ class PlainEngine:
 
     def clip(self, gradients: Parameters) -> None:
         """Clip each member's gradient of all parameters together, and give it the length of a step."""
-        squares = sum(losses.sums_of_squares(gradient) for gradient in gradients)
+        squares = losses.sums_of_squares(gradients[0])
+        for gradient in gradients[1:]:
+            squares = squares + losses.sums_of_squares(gradient)
         excess = np.maximum(np.sqrt(squares) / np.float32(self.settings.max_grad_norm), np.float32(1.0))
         for gradient in gradients:
             of_members = gradient.reshape(len(gradient), -1)  # a view: long rows are quicker
