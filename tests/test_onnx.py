@@ -270,3 +270,48 @@ assert "torch" not in sys.modules
 def test_the_export_needs_no_torch(tmp_path):
     subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(tmp_path / "model.onnx")], check=True)
     onnxruntime.InferenceSession(tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize("input_type", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        RDPDetector(n_members=5, n_rounds=2, n_steps=20, random_state=0),
+        RDPDetector.paper(n_members=2, n_rounds=1, n_steps=20, random_state=0),
+        RDPDetector(novelty_weight=0.0, distance_weight=1.0, n_members=2, n_rounds=1, n_steps=20, random_state=0),
+        RDPTransformer(n_steps=20, random_state=0),
+        RDPClusterer(3, transformer=RDPTransformer(n_steps=20), random_state=0),
+    ],
+)
+def test_a_row_without_numbers_is_never_normal(model, input_type, tmp_path, table):
+    path = tmp_path / "model.onnx"
+    rdplearn.export_onnx(model.fit(table), path, input_type=input_type)
+    session = onnxruntime.InferenceSession(str(path))
+    names = [output.name for output in session.get_outputs()]
+    rows = table[:6].astype(input_type)
+    whole = session.run(None, {"rows": rows})
+    rows[1, 0], rows[2, 1], rows[3, 2] = np.nan, np.inf, -np.inf
+    for name, found, before in zip(names, session.run(None, {"rows": rows}), whole, strict=True):
+        np.testing.assert_array_equal(found[[0, 4, 5]], before[[0, 4, 5]])
+        assert (found[1:4] == -1).all() if name == "predict" else np.isnan(found[1:4]).all()
+
+
+@pytest.mark.parametrize("input_type", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("novelty_weight", [0.0, 1.0])
+def test_other_types_of_rows_are_taken_and_no_rows_at_all(novelty_weight, input_type, tmp_path, table):
+    detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0, novelty_weight=novelty_weight)
+    detector.set_params(distance_weight=1.0).fit(table)
+    path, rows = tmp_path / "model.onnx", (10 * table).astype(input_type)
+    rdplearn.export_onnx(detector, path, input_type=input_type)
+    session = onnxruntime.InferenceSession(str(path))
+    (scores,) = session.run(["score_samples"], {"rows": rows})
+    np.testing.assert_allclose(scores, detector.score_samples(rows), rtol=1e-4)
+    assert session.run(["score_samples", "predict"], {"rows": rows[:0]})[1].shape == (0,)
+
+
+def test_an_unknown_type_of_rows_is_refused(tmp_path, table):
+    detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20).fit(table)
+    with pytest.raises(
+        ValueError, match=r"'input_type' parameter of export_onnx must be one of 'float64', .* Got 'float'"
+    ):
+        rdplearn.export_onnx(detector, tmp_path / "model.onnx", input_type="float")

@@ -191,7 +191,9 @@ def nearest_subsample_scores(graph: Graph, phi: Value, panel: Panel) -> Value:
     """Mean, over the subsamples, of the distance to the nearest of their rows: (n_rows, n_members)."""
     assert panel.references is not None
     references = panel.references  # (n_members, n_references, n_components)
-    across = graph.add("Transpose", phi, perm=[1, 0, 2])
+    # one row more, which is cut off at the end: of no rows at all, onnxruntime's reductions make a crash
+    one_more = graph.add("Concat", phi, np.zeros((1, panel.n_seats, references.shape[2]), np.float32), axis=0)
+    across = graph.add("Transpose", one_more, perm=[1, 0, 2])
     products = graph.add("MatMul", across, np.ascontiguousarray(references.transpose(0, 2, 1)))
     own = graph.add("ReduceSum", graph.add("Mul", across, across), np.array([2]), keepdims=1)
     squared = graph.add("Add", graph.add("Mul", products, np.array(-2.0, np.float32)), own)
@@ -199,7 +201,8 @@ def nearest_subsample_scores(graph: Graph, phi: Value, panel: Panel) -> Value:
     shape = np.array([panel.n_seats, 0, N_SUBSAMPLES, SUBSAMPLE_SIZE])  # 0: as many rows as there are
     nearest = graph.add("ReduceMin", graph.add("Reshape", squared, shape), np.array([3]), keepdims=0)
     distances = graph.add("Sqrt", graph.add("Max", nearest, np.array(0.0, np.float32)))
-    return graph.add("Transpose", graph.add("ReduceMean", distances, np.array([2]), keepdims=0), perm=[1, 0])
+    scores = graph.add("Transpose", graph.add("ReduceMean", distances, np.array([2]), keepdims=0), perm=[1, 0])
+    return graph.add("Slice", scores, np.array([0]), np.array([-1]), np.array([0]))
 
 
 def by_members(graph: Graph, values: Value, n_members: int, n_numbers: int) -> Value:

@@ -17,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
-from rdplearn._fit_plan import anomaly_scores, check_parameters
+from rdplearn._fit_plan import check_parameters, scoring_panels
 from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE
 from rdplearn._model.combination import LARGEST_SCORE, Combination
 from rdplearn._model.mapping import Identity, Projection
 from rdplearn._model.mapping import Mapping as DrawnMapping
 from rdplearn._model.panel import Panel, Round
 from rdplearn._model.representation import Representation
+from rdplearn._scoring.scores import scaled_member_scores
 from rdplearn._storage.common import (
     history_array,
     plain_mapping,
@@ -177,10 +178,12 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 
 
 def is_sound(detector: RDPDetector) -> bool:
-    """Whether the typical rows get scores that are numbers."""
-    rows = detector.typical_rows_.rows
-    scored = anomaly_scores(detector, rows)
-    return bool(np.isfinite(scored).all() and (scored < TOO_LARGE).all())
+    """Whether the typical rows get scores that are numbers, from every member."""
+    rows, combination = detector.typical_rows_.rows, detector.combination_
+    scaled = scaled_member_scores(rows, scoring_panels(detector), combination, None)
+    return bool(
+        (combination.from_scale(scaled) < TOO_LARGE).all() and np.isfinite(combination.over_members(scaled)).all()
+    )
 
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
