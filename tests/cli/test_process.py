@@ -35,9 +35,10 @@ def test_standard_output_that_is_full_or_closed_is_an_ordinary_error(model: Path
     for command in (f"score {model} {table} -o -", f"score {model} {table}", f"inspect {model} --json"):
         done = shell(f"rdplearn {command} -q > /dev/full")
         assert done.returncode == 1
-        assert done.stderr == (
-            "rdplearn: Standard output cannot be written: No space left on device. Make room, or send it elsewhere.\n"
-        )
+        assert done.stderr.startswith("rdplearn: ")
+        assert "standard output" in done.stderr
+        assert done.stderr.endswith("Make room, or send it elsewhere.\n")
+        assert done.stderr.count("\n") == 1
     done = shell(f"rdplearn score {model} {table} -o {tmp_path}/scores.csv >&-")
     assert done.returncode == 1
     assert done.stderr == "rdplearn: Standard output is closed. Send it to a file, or to /dev/null.\n"
@@ -125,7 +126,8 @@ def test_names_cannot_steer_the_terminal(run: Run, tmp_path: Path):
     broken = tmp_path / "bro\x1b[2Jken.csv"
     broken.write_text("")
     assert "\x1b" not in run("inspect", broken, exit_code=1).stderr
-    assert "\x1b" not in run("detect", broken, "--kind", "\x1b[2J", exit_code=2).output
+    broken.write_text(sales())
+    assert "\x1b" not in run("inspect", broken, "--kind", "\x1b[2J", exit_code=2).output
 
 
 def test_an_error_of_arrow_cannot_steer_the_terminal(run: Run, table: Path, monkeypatch):

@@ -150,16 +150,18 @@ def little_room(request, tmp_path: Path) -> Iterator[Path]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+def write_much(path: Path) -> None:
+    with GrowingFile(path, None) as file:
+        for _ in range(4):
+            file.add(BATCH, tally=[])
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
 def test_a_full_disk_is_told_with_the_path_and_what_to_do(ending: str, little_room: Path):
     path = little_room / f"scores.{ending}"
     path.write_text("old")
-    with (
-        pytest.raises(OSError, match=rf"scores\.{ending}.*cannot be written: .*Make room"),
-        GrowingFile(path, None) as file,
-    ):
-        for _ in range(4):
-            file.add(BATCH, tally=[])
+    with pytest.raises(OSError, match=rf"scores\.{ending}.*cannot be written: .*Make room"):
+        write_much(path)
     assert path.read_text() == "old"
     assert not list(little_room.glob(".*"))
 

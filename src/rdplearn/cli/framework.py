@@ -6,6 +6,7 @@ spreads the groups out for Typer, each where it stands, and hands them to the fu
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import os
@@ -18,6 +19,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+STREAM_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 SEEN_ENOUGH = 128 + 13  # what a shell says of a program that SIGPIPE has ended
 
 
@@ -98,12 +100,14 @@ def faults_in_one_line(talk: TalkOptions) -> Iterator[None]:
         if talk.debug:
             raise
         told = in_one_line(str(fault))
-        if isinstance(fault, OSError) and not _is_stdout_well():
-            told = f"Standard output cannot be written: {fault.strerror or told}. Make room, or send it elsewhere."
+        if isinstance(fault, OSError) and fault.errno in STREAM_FAULTS and fault.filename is None:
+            # files of ours say so themselves
+            told = f"standard output cannot be written: {fault.strerror}. Make room, or send it elsewhere."
         elif not isinstance(fault, ValueError | OSError | TypeError):
             told = (
                 f"this should not have happened ({type(fault).__name__}: {told}). Run again with --debug to see where."
             )
+        _let_go_of_stdout()
         typer.echo(f"rdplearn: {told}", err=True)
         raise typer.Exit(1) from None
 
@@ -115,14 +119,12 @@ def in_one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def _is_stdout_well() -> bool:
-    """Whether all that was printed has arrived; if not, the rest goes nowhere, or the end would be a fault too."""
+def _let_go_of_stdout() -> None:
+    """Print what is left to print; if that fails, it goes nowhere, or the end of the program would be a fault too."""
     try:
         sys.stdout.flush()
     except OSError:
         _give_up_stdout()
-        return False
-    return True
 
 
 def _give_up_stdout() -> None:
