@@ -98,7 +98,7 @@ def want_of_workers(client: Client) -> str | None:
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     address = client.scheduler.address
     if not workers:
-        return f"The Dask scheduler at '{address}' has no workers any more. Start some with 'dask worker {address}'."
+        return f"The Dask scheduler at '{address}' has no workers. Start some with 'dask worker {address}'."
     if all(worker.get("status") == "paused" for worker in workers):
         return (
             f"All {len(workers)} Dask workers are paused, for their memory is nearly full. Give them more memory, or "

@@ -204,11 +204,9 @@ class ResultFolder:
         return {name: checksum for checksum, gap, name in (line.partition("  ") for line in lines) if gap}
 
     def note(self, part: Part, finished: FinishedPart) -> None:
-        """Note the checksum of a part that is finished."""
+        """Note the checksum of a part that is finished; should the note be lost, the part is made again."""
         with open(self.partial / CHECKSUMS, "a", encoding="utf-8") as file:
             file.write(f"{finished.checksum}  {result_name(part)}\n")
-            file.flush()
-            os.fsync(file.fileno())
 
     def complete(self, parts: Sequence[Part]) -> None:
         """Write files for parts without rows, remove what belongs to no part, and see that every row is there."""
