@@ -168,7 +168,7 @@ def test_dates_become_days_and_circles():
 def test_dates_are_read_as_python_reads_them(moment, form):
     from datetime import UTC, datetime
 
-    from rdplearn.table.cells import read_moments
+    from rdplearn.table.moments import read_moments
 
     written = moment.replace(year=max(moment.year, 1000)).strftime(form)
     expected = datetime.strptime(written, form).replace(tzinfo=UTC).timestamp()
@@ -187,7 +187,7 @@ def test_dates_are_read_as_python_reads_them(moment, form):
     ],
 )
 def test_zones_and_halves_of_the_day_are_understood(written, seconds):
-    from rdplearn.table.cells import read_moments
+    from rdplearn.table.moments import read_moments
 
     assert read_moments(pa.array([written, "x"]), day_first=True)[0] == (seconds if written[0:3] != "1/2" else 2678400)
 
