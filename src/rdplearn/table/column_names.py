@@ -17,7 +17,7 @@ CODE = re.compile(
 # "fire_num" numbers the fires, but "kids_num" may count kids: large numbers tell.
 NUMBERING = re.compile(r"(?i:[\W_](num|no|nr|number)$)")
 FEWEST_NUMBERED = 1000
-IDENTIFIER = re.compile(r"(?i:(^|[\W_])(key|index)$|(id|num|no|nr|number)$)")
+IDENTIFIER = re.compile(r"(?i:^unnamed|(^|[\W_])(key|index)$|(id|num|no|nr|number)$)")
 YEAR = re.compile(r"(?i:(^|[^a-z])(years?|yrs?|jahr|annee|anno)($|[^a-z]))|[a-z]Year|(?i:^year|year$)")
 
 

@@ -217,6 +217,8 @@ def _decide_number(column: ColumnSummary) -> Decision:
     enough = column.n_present >= FEWEST_ROWS_TO_JUDGE
     if is_whole and column.n_compact_dates == _n_numbers(column):
         return Decision("date", "dates such as 20181014", is_compact=True)
+    if is_whole and says_year(column.name) and _are_years(column):
+        return Decision("year")
     if is_whole and enough and numbers.sample.all_different and column.n_missing == 0:
         counts_rows = numbers.maximum - numbers.minimum < 1.5 * column.n_rows
         if counts_rows or says_identifier(column.name):

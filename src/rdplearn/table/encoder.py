@@ -376,9 +376,10 @@ class TableEncoder:
             )
             more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
             agreed = " ".join(f"--ignore {as_option(column.source)}" for column in surprising[:5])
+            usable = [column.source for column in surprising if column.kind != "unreadable"]
+            instead = f", or such as --kind {as_option(usable[0] + '=category')} to use one" if usable else ""
             warnings.warn(
-                f"Left out of {summary.name}: {listed}{more}. Pass {agreed} to agree, or such as "
-                f"--kind {as_option(surprising[0].source + '=category')} to use one.",
+                f"Left out of {summary.name}: {listed}{more}. Pass {agreed} to agree{instead}.",
                 RDPWarning,
                 stacklevel=4,
             )

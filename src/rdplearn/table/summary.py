@@ -122,20 +122,16 @@ class ColumnSummary:
         return spread.sample.n_distinct + (spread.n_infinite > 0)
 
     def add(self, array: pa.Array, rules: TextRules, table: str) -> None:
-        """Take in the next rows of the column; without `strict`, what cannot be read is trouble and no error."""
+        """Take in the next rows of the column; without `strict`, cells of a strange type are trouble and no error."""
         try:
-            if self.trouble:
-                self.n_rows += len(array)
-                return
-            self._add(array, rules, table)
+            cells = clean_cells(array, rules, self.name, table)
         except TableError as fault:
             if rules.strict:
                 raise
             self.trouble = str(fault).removeprefix(f"Column {shown(self.name)} of {table} ").split(". ")[0]
+        if self.trouble:
             self.n_rows += len(array)
-
-    def _add(self, array: pa.Array, rules: TextRules, table: str) -> None:
-        cells = clean_cells(array, rules, self.name, table)
+            return
         if cells.null_count < len(cells):
             self._require_form(form_of(cells), table)
             if self.form in ("text", "category"):
@@ -154,15 +150,10 @@ class ColumnSummary:
         self.n_missing += cells.null_count
         self.n_rows += len(cells)
 
-    def merge(self, later: ColumnSummary, table: str, strict: bool = True) -> None:
+    def merge(self, later: ColumnSummary, table: str) -> None:
         """Take in the summary of the rows that follow."""
-        try:
-            if later.form is not None and not self.trouble:
-                self._require_form(later.form, table)
-        except TableError as fault:
-            if strict:
-                raise
-            self.trouble = str(fault).removeprefix(f"Column {shown(self.name)} of {table} ").split(". ")[0]
+        if later.form is not None:
+            self._require_form(later.form, table)
         self.trouble = self.trouble or later.trouble
         self.markers = added(self.markers, later.markers)
         self.n_written = added(self.n_written, later.n_written)
@@ -230,9 +221,9 @@ class ColumnSummary:
         values = read_numbers(distinct, rules)
         numeric = ~np.isnan(values)
         self.numbers.add(values[numeric], counts[numeric])
+        self._count_compact_dates(values, counts)
         if numeric.all():
             marked = np.zeros(len(distinct), dtype=bool)
-            self._count_compact_dates(values, counts)
         else:
             marked = np.zeros(len(distinct), dtype=bool) if rules.strict else usual_markers(distinct) & ~numeric
             words = pc.filter(distinct, pa.array(marked)).to_pylist()
@@ -276,10 +267,8 @@ class ColumnSummary:
         for mark in [rules.mark] if rules.decimal or rules.thousands else [".", ","]:
             readable = numeric
             if mark != rules.mark and numeric.all():
-                # what is plain is the same with a comma, unless it has a point
-                pointed = np.asarray(pc.match_substring(distinct, "."))
-                grouped = np.asarray(pc.match_substring_regex(distinct, r"^[+-]?\d{1,3}(\.\d{3})+$"))
-                readable = ~pointed | grouped
+                # the usual case, and faster: whole numbers read the same with a comma, and points are between groups
+                readable = np.asarray(pc.match_substring_regex(distinct, r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)$"))
             elif not numeric.all():
                 values, dresses = read_written(distinct, rules, mark)
                 readable = ~np.isnan(values)
@@ -361,7 +350,7 @@ class TableSummary:
         merged = deepcopy(self)
         merged._require_same_columns(list(later.columns))
         for name, column in merged.columns.items():
-            column.merge(later.columns[name], self.name, self.rules.strict)
+            column.merge(later.columns[name], self.name)
         merged.n_rows += later.n_rows
         return merged
 
