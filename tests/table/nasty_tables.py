@@ -110,7 +110,7 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "nameless_columns.csv": (text(",a,\n1,2,3\n4,5,6\n"), ["column_1", "a", "column_3"]),
     "nearly_numbers.csv": (
         text(NUMBERS_WITH_A_WORD),
-        fails(r"Column 'age' of '.*' has text in 1 row \(first: row 31, 'n/a'\). Pass --missing n/a"),
+        ["age", "age missing"],
     ),
     "numbers_and_words.csv": (text("a\n" + "1\n2\nx\n" * 10), ["a=1", "a=2", "a=x"]),
     "all_missing.csv": (text("a,b\n,1\nNA,2\n,3\n"), ["b"]),
@@ -134,8 +134,8 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
         ],
     ),
     "dates_and_one_word.csv": (
-        text("when\n" + "2024-01-31\n" * 30 + "soon\n"),
-        fails(r"Column 'when' of .* has text that is no date in 1 row \(first: row 31, 'soon'\)"),
+        text("when\n" + "2024-01-31\n2024-02-01\n" * 15 + "soon\n"),
+        ["when:days", "when missing", "when not a date"],
     ),
     "impossible_dates.csv": (
         text("when\n2024-02-30\n2024-13-01\n0000-00-00\n"),
@@ -158,7 +158,7 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "emoji.csv": (text("🙂,b\nשלום,1\n🙃,2\n"), ["🙂=שלום", "🙂=🙃", "b"]),
     "leading_zeros.csv": (text("zip\n" + "00501\n10001\n" * 20), ["zip=00501", "zip=10001"]),
     "spaces.csv": (text("a , b\n 1 , x \n2,x\n 3,y\n"), ["a", "b=x", "b=y"]),
-    "semicolons.csv": (text("a;b\n1,5;2\n2,5;3\n"), ["a=1,5", "a=2,5", "b"]),
+    "semicolons.csv": (text("a;b\n1,5;2\n2,5;3\n"), ["a", "b"]),
     "tabs.tsv": (text("a\tb\n1\tx,y\n2\tz\n"), ["a", "b=x,y", "b=z"]),
     "no_header.csv": (text("5.1,3.5\n4.9,3.0\n"), ["column_1", "column_2"]),
     "packed.csv.gz": (lambda path: path.write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n")), ["a", "b"]),
@@ -169,10 +169,22 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "cut.parquet": (raw(b"PAR1" + b"\x00" * 50), fails(r"Cannot read '.*cut.parquet'")),
     "nested.parquet": (
         parquet(a=[1, 2], b=[[1], [2, 3]]),
-        fails(r"Column 'b' of .* holds list<.*Pass --ignore b"),
+        ["a"],
     ),
-    "binary.parquet": (parquet(a=[1, 2], b=[b"\xff\xfe", b"\x00"]), fails(r"Column 'b' of .* holds binary")),
+    "binary.parquet": (parquet(a=[1, 2], b=[b"\xff\xfe", b"\x00"]), ["a"]),
     "cut.feather": (raw(b"ARROW1\x00\x00" + b"\x01" * 50), fails(r"Cannot read")),
+    "wide_header.csv": (  # a header of more than a megabyte
+        text(
+            "\n".join(
+                [
+                    ",".join(f"a_rather_long_name_of_a_gene_{i:090d}" for i in range(9_000)),
+                    *([",".join("12" * 4_500)] * 2),
+                    ",".join("21" * 4_500),
+                ]
+            )
+        ),
+        [f"a_rather_long_name_of_a_gene_{i:090d}" for i in range(9_000)],
+    ),
     "good.feather": (lambda path: feather.write_feather(pa.table({"a": [1, 2]}), str(path)), ["a"]),
     "mixed_types.jsonl": (
         json_lines({"a": 1}, {"a": "x"}, {"a": None, "b": 2.5}, {"b": 3}),

@@ -117,9 +117,9 @@ def test_commas_are_read_as_told():
 
 
 def test_numbers_with_commas_are_pointed_out():
-    with pytest.warns(RDPWarning, match=r"'price' .* look like numbers \(such as .*Pass --decimal , to read them so"):
+    with pytest.warns(RDPWarning, match=r"'price' .* was read as numbers such as .*Pass --plain-numbers"):
         TableEncoder().fit(pa.table({"price": ["1,5", "2,25", "13,0"] * 10}))
-    with pytest.warns(RDPWarning, match="Pass --thousands , to read them so"):
+    with pytest.warns(RDPWarning, match="read as 1500.25|read as 2250"):
         TableEncoder().fit(pa.table({"price": ["1,500.25", "2,250", "13"] * 10}))
 
 
@@ -127,7 +127,7 @@ def test_missing_markers_are_as_told():
     table = pa.table({"age": ["31", "?", "57", "-"] * 10})
     assert TableEncoder(missing=["?", "-"]).fit(table).feature_names_ == ["age", "age missing"]
     with pytest.warns(RDPWarning, match=r"mixes numbers \(50%\) and text \(first: row 2, '\?'\)"):
-        TableEncoder().fit(table)
+        TableEncoder(strict=True).fit(table)
     with pytest.raises(TableError, match=r"must be a list of texts. Got '-'"):
         TableEncoder(missing="-").fit(table)
 
@@ -168,7 +168,7 @@ def test_dates_become_days_and_circles():
 def test_dates_are_read_as_python_reads_them(moment, form):
     from datetime import UTC, datetime
 
-    from rdplearn.table.cells import read_moments
+    from rdplearn.table.moments import read_moments
 
     written = moment.replace(year=max(moment.year, 1000)).strftime(form)
     expected = datetime.strptime(written, form).replace(tzinfo=UTC).timestamp()
@@ -187,7 +187,7 @@ def test_dates_are_read_as_python_reads_them(moment, form):
     ],
 )
 def test_zones_and_halves_of_the_day_are_understood(written, seconds):
-    from rdplearn.table.cells import read_moments
+    from rdplearn.table.moments import read_moments
 
     assert read_moments(pa.array([written, "x"]), day_first=True)[0] == (seconds if written[0:3] != "1/2" else 2678400)
 
@@ -201,7 +201,7 @@ def test_the_order_of_day_and_month_is_decided_by_the_column():
     assert TableEncoder(day_first=True).fit_transform(undecided)[1, 0] == 62  # 1 February to 3 April
     both = pa.table({"when": ["13/01/2024"] * 20 + ["01/13/2024"]})
     with pytest.raises(TableError, match=r"text that is no date in 1 row \(first: row 21, '01/13/2024'\)"):
-        TableEncoder().fit(both)
+        TableEncoder(strict=True).fit(both)
 
 
 def test_rare_categories_share_a_column_and_unseen_ones_join_them():
@@ -229,7 +229,7 @@ def test_only_the_most_frequent_categories_get_columns():
 def test_one_hot_tables_are_sparse_and_equal_to_dense():
     rng = np.random.default_rng(0)
     table = pa.table(
-        {name: rng.choice([f"{i}x" for i in range(40)], 500) for name in "abc"} | {"z": rng.normal(size=500)}
+        {name: rng.choice([f"x{i}" for i in range(40)], 500) for name in "abc"} | {"z": rng.normal(size=500)}
     )
     encoder = TableEncoder()
     matrix = encoder.fit_transform(table)
@@ -261,15 +261,15 @@ def test_columns_that_were_left_out_may_be_absent():
 
 
 def test_changed_types_are_read_if_they_can_be():
-    encoder = TableEncoder().fit(pa.table({"a": ["1", "2", "3"], "b": ["yes", "no", "no"], "c": ["1x", "2x", "2x"]}))
+    encoder = TableEncoder().fit(pa.table({"a": ["1", "2", "3"], "b": ["yes", "no", "no"], "c": ["x1", "x2", "x2"]}))
     changed = pa.table(
         {
             "a": pa.array([2, 3], pa.int8()),
             "b": [True, False],
-            "c": pa.array(["2x", "1x"]).dictionary_encode(),
+            "c": pa.array(["x2", "x1"]).dictionary_encode(),
         }
     )
-    expected = encoder.transform(pa.table({"a": ["2", "3"], "b": ["yes", "no"], "c": ["2x", "1x"]}))
+    expected = encoder.transform(pa.table({"a": ["2", "3"], "b": ["yes", "no"], "c": ["x2", "x1"]}))
     np.testing.assert_array_equal(encoder.transform(changed), expected)
     numbers = TableEncoder(kinds={"n": "category"}).fit(pa.table({"n": [1, 2, 2]}))
     np.testing.assert_array_equal(
@@ -278,7 +278,7 @@ def test_changed_types_are_read_if_they_can_be():
 
 
 def test_changed_types_that_cannot_be_read_are_refused():
-    encoder = TableEncoder().fit(pa.table({"a": [1, 2, 3]}))
+    encoder = TableEncoder(strict=True).fit(pa.table({"a": [1, 2, 3]}))
     with pytest.raises(
         TableError, match=r"'a' of the table was a number at fit and is none in 2 rows \(first: row 2, 'x'\)"
     ):

@@ -141,7 +141,7 @@ def test_parts_with_other_columns_or_types_do_not_merge():
 
 def test_the_row_of_a_fault_is_counted_over_parts():
     good, bad = pa.table({"a": ["1"] * 50}), pa.table({"a": ["2"] * 30 + ["?"] + ["3"] * 50})
-    encoder = TableEncoder()
+    encoder = TableEncoder(strict=True)
     summary = encoder.summarise(good).merge(encoder.summarise(bad))
     with pytest.raises(TableError, match=r"has text in 1 row \(first: row 81, '\?'\). Pass --missing '\?'"):
         encoder.fit_summary(summary)

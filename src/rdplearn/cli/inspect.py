@@ -36,12 +36,13 @@ def facts_of_table(path: str, talk: TalkOptions, reading: ReadingOptions, column
     from rdplearn.cli.printing import told_while_read
 
     opened = reading.open(path)
-    encoder = columns.encoder([]).fit(told_while_read(opened, talk.shows_progress))
+    encoder = columns.encoder([])
+    described = encoder.look(told_while_read(opened, talk.shows_progress))
     return {
         "table": opened.name.strip("'"),
         "n_rows": encoder.n_rows_,
-        "n_features": len(encoder.feature_names_),
-        "columns": encoder.describe(),
+        "n_features": sum(len(column["becomes"]) for column in described),
+        "columns": described,
     }
 
 
@@ -103,4 +104,7 @@ def shown_column(column: dict[str, Any]) -> dict[str, Any]:
     """A column of the table as a row of the printout: the names of its numbers shortened to their count."""
     names = column["becomes"]
     becomes = ", ".join(names) if len(names) <= 2 else f"{len(names)} numbers"
-    return {**column, "becomes": becomes or "(left out)"}
+    shown = {**column, "becomes": becomes or "(left out)"}
+    if shown.pop("distinct_is_estimate", False):
+        shown["distinct"] = f"about {column['distinct']:,}"
+    return shown

@@ -142,17 +142,27 @@ class ColumnOptions:
         typer.Option(
             "--kind",
             metavar="COLUMN=KIND",
-            help="What a column is: number, boolean, category, date, time, text or identifier.",
+            help="What a column is: number, year, boolean, category, date, time, text or identifier.",
         ),
     ] = None
     missing: Annotated[
         list[str] | None, typer.Option("--missing", metavar="TEXT", help="A marker of missing values, such as n/a.")
     ] = None
-    decimal: Annotated[str, typer.Option(metavar="MARK", help="The decimal mark: . or ,")] = "."
+    decimal: Annotated[str | None, typer.Option(metavar="MARK", help="The decimal mark: . or ,")] = None
     thousands: Annotated[str | None, typer.Option(metavar="MARK", help="Between groups of three digits.")] = None
     day_first: Annotated[
         bool | None, typer.Option("--day-first/--month-first", help="Whether 01/02/2024 is the first of February.")
     ] = None
+    date_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="How dates are written, such as '%d.%m.%y %H:%M'.")
+    ] = None
+    plain_numbers: Annotated[
+        bool, typer.Option("--plain-numbers", help="Leave $2,700, 35.5% and 12 kg texts, not numbers.")
+    ] = False
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Stop at a cell that does not fit its column, such as a word among numbers."),
+    ] = False
 
     def encoder(self, also_ignored: list[str]) -> TableEncoder:
         from rdplearn.table import TableEncoder
@@ -164,6 +174,9 @@ class ColumnOptions:
             decimal=self.decimal,
             thousands=self.thousands,
             day_first=self.day_first,
+            date_format=self.date_format,
+            plain_numbers=self.plain_numbers,
+            strict=self.strict,
         )
 
     def kinds(self) -> dict[str, str]:

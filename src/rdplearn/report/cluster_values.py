@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.integer]
 MIDDLE = (0.25, 0.75)  # half of a cluster's numbers lie between its typical ones
 MOST_COLUMNS, MOST_VALUES = 6, 2
 TELLING = 0.1  # a column in which a cluster is nearer than this to all rows tells nothing
-ORDERED = ("number", "date")
+ORDERED = ("number", "year", "date")
 
 
 def typical_of_clusters(
@@ -105,6 +105,8 @@ def _range_words(values: Doubles, kind: str) -> str:
     low, high = (float(np.quantile(known, share)) for share in MIDDLE)
     if kind == "number":
         return Typical(low=low, high=high).words()
+    if kind == "year":
+        return Typical(low=f"{low:.0f}", high=f"{high:.0f}").words()
     days = [str(np.datetime64(0, "s") + np.timedelta64(round(end), "s"))[:10] for end in (low, high)]
     return Typical(low=days[0], high=days[1]).words()
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from rdplearn._explain.explanation import Explanation, plain
 from rdplearn._results.formats import as_simple_column
 from rdplearn.table import TableEncoder
-from rdplearn.table.cells import clean_cells, read_numbers
+from rdplearn.table.cells import clean_cells
+from rdplearn.table.encodings import Number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,9 +45,10 @@ def cell_values(cells: pa.ChunkedArray, name: str, encoder: TableEncoder | None 
     import pyarrow as pa
 
     column = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    kinds = {column.source: column.kind for column in encoder.columns_} if encoder is not None else {}
-    if encoder is not None and kinds.get(name) == "number":
-        numbers = read_numbers(clean_cells(column, encoder.rules_, name, "the table"), encoder.rules_)
+    encodings = {column.source: column.encoding for column in encoder.columns_} if encoder is not None else {}
+    encoding = encodings.get(name)
+    if encoder is not None and isinstance(encoding, Number) and encoding.kind == "number":
+        numbers = encoding.read(clean_cells(column, encoder.rules_, name, "the table"), encoder.rules_)
         return [shortened(plain(value)) for value in numbers.tolist()]
     return [shortened(plain(value)) for value in as_simple_column(column).to_pylist()]
 

@@ -4,47 +4,67 @@ The kinds, and what becomes of each:
 
 ==============  ======================================================================================
 number          the number itself
+year            the number itself, told without a comma
 boolean         0 or 1
-category        one column for each frequent value, one for all rare values
+category        one column for each frequent value, one for all rare values; codes too
 date            days since the first, and sine and cosine of hour, weekday and day of the year
 time            sine and cosine of the hour
 text            shares of hashed letter triples, and the length
-identifier      left out: every value is different
+identifier      left out: every value is different, or nearly
 constant        left out: there is only one value
 empty           left out: every value is missing
+unreadable      left out: the cells are lists, bytes or the like
 ==============  ======================================================================================
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
+
+import numpy as np
 
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
+from rdplearn.table.column_names import says_code, says_identifier, says_year
+from rdplearn.table.moments import compact_dates
+from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
 from rdplearn.table.wording import as_option, rows_text, shown
+from rdplearn.table.written_numbers import read_written
 
-KINDS = ("number", "boolean", "category", "date", "time", "text", "identifier", "constant", "empty")
-CHOICES = KINDS[:7]
+KINDS = (
+    *("number", "year", "boolean", "category", "date", "time", "text", "identifier", "constant", "empty"),
+    "unreadable",
+)
+CHOICES = KINDS[:8]
 FEWEST_ROWS_TO_JUDGE = 20
 NEARLY_ALL = 0.9
+NEARLY_DIFFERENT = 0.99  # different values, as a share of the rows, of texts that tell rows apart and nothing else
+NEARLY_DIFFERENT_CODES = 0.9
 WORDS_OF_PROSE = 4
-NAME_OF_AN_IDENTIFIER = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|index)$)|[a-z]I[dD]$")
-COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}([. ']\d{3})+),\d+")
-GROUPED_NUMBER = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-CODE_WITH_ZEROS = re.compile(r"0\d+")
+WORDS_OF_A_SENTENCE = 6
+YEARS = (1000, 2200)
+CERTAIN_YEARS = (1900, 2050)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a column is, a note on why where that is not plain to see, and a warning if one is due."""
+    """What a column is, a note on why where that is not plain to see, and a warning if one is due.
+
+    decimal, dress : of numbers that are written in words of `read_written`; None if they are plain
+    is_compact : dates are numbers such as 20181014
+    has_misfits : some cells cannot be read; they count as missing, and are marked
+    """
 
     kind: str
     note: str = ""
     warning: str = ""
     day_first: bool = False
+    decimal: str | None = None
+    dress: str | None = None
+    has_misfits: bool = False
+    is_compact: bool = False
 
 
 def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str | None = None) -> Decision:
@@ -53,24 +73,70 @@ def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str |
     Raises
     ------
     TableError
-        When nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or meant
-        is for the user to say.
+        With `strict`, when nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or
+        meant is for the user to say. Without, they count as missing, are marked, and told in a warning.
     """
     if told is not None:
         return _as_told(column, rules, table, told)
+    if column.trouble:
+        return Decision("unreadable", f"left out: {column.trouble}")
     if column.n_present == 0:
         return Decision("empty", "left out: every value is missing")
-    if _n_numbers(column) == column.n_present and column.form in ("number", "text"):
-        return _decide_number(column)
-    if column.form == "boolean" or column.n_booleans == column.n_present:
-        return _unless_constant(column, Decision("boolean"))
-    if column.form == "time of day" or column.n_times_of_day == column.n_present:
-        return _unless_constant(column, Decision("time"))
-    if _n_dates(column) == column.n_present:
-        return _unless_constant(column, _decide_date(column, rules, table))
-    if column.form == "text":
-        _refuse_strays(column, rules, table)
+    if column.form != "text":
+        return _decide_typed(column)
+    n_marked = sum(column.markers.values())
+    n_to_read = column.n_present - n_marked
+    if n_to_read > 0 and n_marked <= n_to_read:
+        decided = _decide_read(column, rules, table, n_to_read)
+        if decided is not None:
+            return _telling_markers(decided, column, table) if n_marked else decided
     return _decide_words(column, table)
+
+
+def _decide_typed(column: ColumnSummary) -> Decision:
+    if column.form == "number":
+        return _decide_number(column)
+    if column.form == "moment":
+        return _unless_constant(column, Decision("date"))
+    if column.form in ("boolean", "time of day"):
+        return _unless_constant(column, Decision("boolean" if column.form == "boolean" else "time"))
+    return _decide_words(column, "")
+
+
+def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read: int) -> Decision | None:
+    """What all texts say, or nearly all of them; None if they are words."""
+    if _n_numbers(column) == n_to_read:
+        return _decide_number(column)
+    if column.n_booleans == n_to_read:
+        return _unless_constant(column, Decision("boolean"))
+    if column.n_times_of_day == n_to_read:
+        return _unless_constant(column, Decision("time"))
+    if _n_dates(column) == n_to_read:
+        return _unless_constant(column, _decide_date(column, rules, table))
+    decimal = _mark_of(column, rules)
+    written = column.n_written[decimal]
+    dress = _dress_of(column)
+    if dress is not None and written == n_to_read and not says_code(column.name):
+        return _decide_written(column, rules, table, decimal, dress)
+    if says_code(column.name):
+        return None
+    nearly = NEARLY_ALL * n_to_read
+    if _n_numbers(column) >= nearly:
+        if rules.strict:
+            _refuse(column, column.not_numbers, "", table)
+        return _with_misfits(_decide_number(column), column, column.not_numbers, "number", table)
+    if _n_dates(column) >= nearly:
+        day_first = day_first_of(column, rules)
+        if rules.strict:
+            _refuse(column, column.not_moments[day_first], "that is no date", table)
+        decision = Decision("date", day_first=day_first)
+        return _with_misfits(decision, column, column.not_moments[day_first], "date", table)
+    if dress is not None and written >= nearly:
+        decision = _decide_written(column, rules, table, decimal, dress)
+        if rules.strict:
+            _refuse(column, column.not_written[decimal], "", table)
+        return _with_misfits(decision, column, column.not_written[decimal], "number", table)
+    return None
 
 
 def day_first_of(column: ColumnSummary, rules: TextRules) -> bool:
@@ -93,6 +159,24 @@ def shown_value(column: ColumnSummary) -> str:
     return str(value.astype("datetime64[s]")[0]) if column.form == "moment" else number_words(value)[0]
 
 
+def written_spread(column: ColumnSummary, rules: TextRules, decimal: str, dress: str) -> Spread:
+    """Where the numbers of a column lie that are written in a dress, as far as its texts are remembered."""
+    import pyarrow as pa
+
+    values, _ = read_written(pa.array(column.texts.values.tolist(), pa.string()), rules, decimal, dress)
+    known = ~np.isnan(values)
+    spread = Spread(column.capacity)
+    spread.add(values[known], column.texts.counts[known])
+    return spread
+
+
+def compact_spread(column: ColumnSummary) -> Spread:
+    """Where dates such as 20181014 lie, as far as they are remembered."""
+    spread = Spread(column.capacity)
+    spread.add(compact_dates(column.numbers.sample.values), column.numbers.sample.counts)
+    return spread
+
+
 def _n_numbers(column: ColumnSummary) -> int:
     return column.numbers.count + column.numbers.n_infinite
 
@@ -101,8 +185,21 @@ def _n_dates(column: ColumnSummary) -> int:
     return max(spread.count for spread in column.moments.values())
 
 
+def _mark_of(column: ColumnSummary, rules: TextRules) -> str:
+    """The decimal mark with which more cells are numbers; of two that serve as well, the point."""
+    return rules.decimal or ("," if column.n_written[","] > column.n_written["."] else ".")
+
+
+def _dress_of(column: ColumnSummary) -> str | None:
+    """The dress of the column's numbers, "" for none; None if there are several."""
+    if not column.dresses:
+        return None if column.dresses is None else ""
+    most = max(column.dresses, key=lambda dress: (column.dresses or {})[dress])
+    return most if column.dresses[most] >= NEARLY_ALL * sum(column.dresses.values()) else None
+
+
 def _unless_constant(column: ColumnSummary, decision: Decision) -> Decision:
-    if column.n_distinct > 1:
+    if column.n_distinct - len(column.markers) > 1:
         return decision
     return Decision(
         "constant", f"left out: the only value is {shown(shown_value(column))}", day_first=decision.day_first
@@ -113,30 +210,123 @@ def _decide_number(column: ColumnSummary) -> Decision:
     numbers = column.numbers
     if numbers.sample.n_distinct + (numbers.n_infinite > 0) <= 1:
         return Decision("constant", f"left out: the only value is {shown_value(column)}")
-    if column.form == "text" and any(CODE_WITH_ZEROS.fullmatch(str(text)) for text in column.texts.values):
+    if column.form == "text" and any(_has_leading_zero(str(text)) for text in column.texts.values):
         codes = _decide_words(column, "")
         return Decision(codes.kind, f"digits with leading zeros are codes; {codes.note}".rstrip("; "))
-    whole_and_different = numbers.n_fractions == 0 and numbers.sample.all_different and numbers.n_infinite == 0
-    if whole_and_different and column.n_missing == 0 and column.n_rows >= FEWEST_ROWS_TO_JUDGE:
+    is_whole = numbers.n_fractions == 0 and numbers.n_infinite == 0
+    enough = column.n_present >= FEWEST_ROWS_TO_JUDGE
+    if is_whole and column.n_compact_dates == _n_numbers(column):
+        return Decision("date", "dates such as 20181014", is_compact=True)
+    if is_whole and says_year(column.name) and _are_years(column):
+        return Decision("year")
+    if is_whole and enough and numbers.sample.all_different and column.n_missing == 0:
         counts_rows = numbers.maximum - numbers.minimum < 1.5 * column.n_rows
-        if counts_rows or NAME_OF_AN_IDENTIFIER.search(column.name):
+        if counts_rows or says_identifier(column.name):
             return Decision("identifier", "left out: every value is different, as in a row number or key")
+    if is_whole and _are_years(column):
+        return Decision("year")
+    if is_whole and enough and numbers.minimum >= 0 and says_code(column.name, numbers.maximum):
+        return _decide_code(column)
     return Decision("number")
+
+
+def _are_years(column: ColumnSummary) -> bool:
+    low, high = YEARS if says_year(column.name) else CERTAIN_YEARS
+    return low <= column.numbers.minimum and column.numbers.maximum <= high
+
+
+def _has_leading_zero(text: str) -> bool:
+    return len(text) > 1 and text[0] == "0" and text.isdigit()
+
+
+def _decide_code(column: ColumnSummary) -> Decision:
+    share = _share_of_different(column)
+    if share >= NEARLY_DIFFERENT_CODES:
+        return Decision("identifier", f"left out: a code, by its name, of which {share:.0%} are different")
+    return Decision("category", "a code, by its name")
+
+
+def _share_of_different(column: ColumnSummary) -> float:
+    """How many different values there are to a row with one; the sample is uniform, so that its own share will do."""
+    sample = column.texts if column.form in ("text", "category") else column.numbers.sample
+    return len(sample.counts) / max(int(sample.counts.sum()), 1)
+
+
+def _decide_written(column: ColumnSummary, rules: TextRules, table: str, decimal: str, dress: str) -> Decision:
+    spread = written_spread(column, rules, decimal, dress)
+    if spread.sample.n_distinct <= 1:
+        return _unless_constant(column, Decision("number", decimal=decimal, dress=dress))
+    import pyarrow as pa
+
+    texts = column.texts.values.tolist()
+    plain = read_written(pa.array(texts, pa.string()), rules, decimal, dress)[0]
+    places = [place for place, text in enumerate(texts) if not np.isnan(plain[place]) and not _is_plain(text)]
+    example = places[0] if places else int(np.flatnonzero(~np.isnan(plain))[0])
+    note = f"numbers such as {shown(texts[example])}, read as {number_words(plain[[example]])[0]}"
+    return Decision(
+        "number",
+        note,
+        f"Column {shown(column.name)} of {table} was read as {note}. Pass --plain-numbers, or --kind "
+        f"{as_option(column.name + '=category')}, to read them as texts.",
+        decimal=decimal,
+        dress=dress,
+    )
+
+
+def _is_plain(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_misfits(decision: Decision, column: ColumnSummary, stray: Stray, what: str, table: str) -> Decision:
+    if decision.kind not in ("number", "year", "date") or stray.n_rows == 0:
+        return decision
+    note = f"{rows_text(stray.n_rows)} not a {what}, such as {shown(stray.first_text)}"
+    warning = (
+        f"Column {shown(column.name)} of {table} is no {what} in {rows_text(stray.n_rows)} (first: row "
+        f"{stray.first_row}, {shown(stray.first_text)}); they count as missing and are marked. Pass --strict to stop "
+        f"at them, or --kind {as_option(column.name + '=category')} to read all as texts."
+    )
+    return replace(
+        decision, note=_joined(decision.note, note), warning=_joined(decision.warning, warning, " "), has_misfits=True
+    )
+
+
+def _telling_markers(decision: Decision, column: ColumnSummary, table: str) -> Decision:
+    if decision.kind in ("category", "text", "identifier"):
+        return decision
+    listed = ", ".join(f"{shown(marker)} ({rows_text(count)})" for marker, count in sorted(column.markers.items())[:5])
+    warning = (
+        f"In column {shown(column.name)} of {table}, {listed} counts as missing. Pass --strict to stop at it, or "
+        f"--kind {as_option(column.name + '=category')} to read it as a text."
+    )
+    note = _joined(decision.note, f"{listed} counts as missing")
+    return replace(decision, note=note, warning=_joined(decision.warning, warning, " "))
+
+
+def _joined(first: str, second: str, between: str = "; ") -> str:
+    return f"{first}{between}{second}" if first else second
 
 
 def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
     day_first = day_first_of(column, rules)
-    if column.moments[day_first].count < column.n_present:
-        _refuse(column, column.not_moments[day_first], "that is no date with " + _order(day_first), table)
+    stray = column.not_moments[day_first]
+    if stray.n_rows:
+        if rules.strict:
+            _refuse(column, stray, "that is no date with " + _order(day_first), table)
+        return _with_misfits(Decision("date", day_first=day_first), column, stray, "date", table)
     orders_differ = set(column.moments[True].sample.hashes) != set(column.moments[False].sample.hashes)
     same_count = column.moments[True].count == column.moments[False].count
-    if column.form == "text" and rules.day_first is None and same_count and orders_differ:
+    if rules.day_first is None and same_count and orders_differ:
         return Decision(
             "date",
             "month read before day",
             f"The dates of column {shown(column.name)} of {table}, such as {shown(shown_value(column))}, "
             "can be read with the day or the month first; the month was taken. "
-            "Pass --day-first or --month-first.",
+            "Pass --day-first or --month-first, or --date-format.",
         )
     return Decision("date", day_first=day_first)
 
@@ -145,20 +335,19 @@ def _order(day_first: bool) -> str:
     return "the day first" if day_first else "the month first"
 
 
-def _refuse_strays(column: ColumnSummary, rules: TextRules, table: str) -> None:
-    if _n_numbers(column) >= NEARLY_ALL * column.n_present:
-        _refuse(column, column.not_numbers, "", table)
-    if _n_dates(column) >= NEARLY_ALL * column.n_present:
-        _refuse(column, column.not_moments[day_first_of(column, rules)], "that is no date", table)
-
-
 def _refuse(column: ColumnSummary, stray: Stray, why: str, table: str) -> NoReturn:
     raise TableError(
         f"Column {shown(column.name)} of {table} has text {why + ' ' if why else ''}in "
         f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
-        f"Pass --missing {as_option(stray.first_text)} if it means missing, "
-        f"or --kind {as_option(column.name + '=category')}."
+        f"{_if_missing(stray.first_text)}ass --kind {as_option(column.name + '=category')}."
     )
+
+
+def _if_missing(text: str) -> str:
+    """The advice for a text that may mean missing; none for one that has digits in it, for it means something."""
+    if any(letter.isdigit() for letter in text) or not text.isprintable():
+        return "Leave out --strict, or p"
+    return f"Pass --missing {as_option(text)} if it means missing, or p"
 
 
 def _decide_words(column: ColumnSummary, table: str) -> Decision:
@@ -166,42 +355,39 @@ def _decide_words(column: ColumnSummary, table: str) -> Decision:
     distinct = column.texts.n_distinct
     if distinct == 1:
         return _unless_constant(column, Decision("category"))
-    warning = _mixture_warning(column, table) or _comma_warning(column, texts, table)
+    warning = _mixture_warning(column, table)
     n_words = sorted(len(text.split()) for text in texts)[len(texts) // 2]
     longest = max(map(len, texts))
     enough = column.n_present >= FEWEST_ROWS_TO_JUDGE
-    repeats_little = enough and column.n_present < 2 * distinct
-    if longest >= LONGEST_KEPT_TEXT or (n_words >= WORDS_OF_PROSE and repeats_little and column.form == "text"):
+    share = _share_of_different(column)
+    repeats_little = enough and share > 0.5
+    if longest >= LONGEST_KEPT_TEXT or (n_words >= WORDS_OF_A_SENTENCE and repeats_little and column.form == "text"):
         return Decision("text", "free text: hashed letter triples", warning)
-    if enough and column.texts.all_different:
-        return Decision("identifier", "left out: every value is different", warning)
+    if enough and share >= (NEARLY_DIFFERENT_CODES if says_code(column.name) else NEARLY_DIFFERENT):
+        how_many = "every value is" if column.texts.all_different else f"{share:.1%} of the values are"
+        return Decision("identifier", f"left out: {how_many} different", warning)
+    if n_words >= WORDS_OF_PROSE and repeats_little and column.form == "text":
+        return Decision("text", "free text: hashed letter triples", warning)
+    if says_code(column.name):
+        return Decision("category", "a code, by its name", warning)
     if column.texts.overflowed or repeats_little:
-        return Decision("text", f"about {distinct:,} different values: hashed letter triples", warning)
+        about = "about " if column.texts.overflowed else ""
+        return Decision("text", f"{about}{distinct:,} different values: hashed letter triples", warning)
     return Decision("category", "", warning)
 
 
 def _mixture_warning(column: ColumnSummary, table: str) -> str:
     share = _n_numbers(column) / column.n_present
-    if column.form != "text" or not 0.5 <= share < 1:
+    if column.form != "text" or not 0.5 <= share < 1 or says_code(column.name):
         return ""
     stray = column.not_numbers
+    if stray.n_rows == 0:
+        return ""
     return (
         f"Column {shown(column.name)} of {table} mixes numbers ({share:.0%}) and text "
         f"(first: row {stray.first_row}, {shown(stray.first_text)}); all were read as text. "
-        f"Pass --missing {as_option(stray.first_text)} if it means missing."
+        f"Pass --kind {as_option(column.name + '=number')} to read numbers, and the rest as missing."
     )
-
-
-def _comma_warning(column: ColumnSummary, texts: list[str], table: str) -> str:
-    for pattern, remedy in ((GROUPED_NUMBER, "--thousands ,"), (COMMA_NUMBER, "--decimal ,")):
-        alike = sum(pattern.fullmatch(text) is not None for text in texts)
-        plain = sum(text.lstrip("+-").isdigit() for text in texts)
-        if alike and alike + plain >= NEARLY_ALL * len(texts):
-            return (
-                f"Column {shown(column.name)} of {table} was read as text, but its values look like numbers "
-                f"(such as {shown(texts[0])}). Pass {remedy} to read them so."
-            )
-    return ""
 
 
 def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> Decision:
@@ -211,22 +397,22 @@ def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> 
     note = "as told"
     if told == "identifier":
         return Decision(told, "left out: as told")
+    if column.trouble:
+        raise TableError(
+            f"Column {shown(column.name)} of {table} {column.trouble}. Pass --ignore {as_option(column.name)}."
+        )
     if column.n_present == 0:
         return Decision("empty", "left out: every value is missing")
     if told == "date":
-        day_first = day_first_of(column, rules)
-        if column.moments[day_first].count == column.n_present:
-            return Decision(told, note, day_first=day_first)
-        _refuse(column, column.not_moments[day_first], "that is no date", table)
-    if told == "number":
-        if _n_numbers(column) == column.n_present:
-            return Decision(told, note)
-        _refuse(column, column.not_numbers, "", table)
+        return _told_date(column, rules, table)
+    if told in ("number", "year"):
+        return _told_number(column, rules, table, told)
+    n_to_read = column.n_present - sum(column.markers.values())
     readable = {
         "boolean": column.form == "boolean"
-        or column.n_booleans == column.n_present
-        or (_n_numbers(column) == column.n_present and set(column.numbers.sample.values.tolist()) <= {0.0, 1.0}),
-        "time": column.form == "time of day" or column.n_times_of_day == column.n_present,
+        or column.n_booleans == n_to_read
+        or (_n_numbers(column) == n_to_read and set(column.numbers.sample.values.tolist()) <= {0.0, 1.0}),
+        "time": column.form == "time of day" or column.n_times_of_day == n_to_read,
         "category": column.form not in ("moment", "time of day"),
         "text": column.form not in ("moment", "time of day"),
     }
@@ -236,3 +422,33 @@ def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> 
             f"{shown(shown_value(column))} is none. Pass another --kind for it."
         )
     return Decision(told, note)
+
+
+def _told_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
+    if column.n_compact_dates and column.n_compact_dates == _n_numbers(column):
+        return Decision("date", "as told", is_compact=True)
+    day_first = day_first_of(column, rules)
+    stray = column.not_moments[day_first]
+    if column.moments[day_first].count == column.n_present:
+        return Decision("date", "as told", day_first=day_first)
+    if rules.strict or column.moments[day_first].count == 0:
+        _refuse(column, _some(column, stray), "that is no date", table)
+    return _with_misfits(Decision("date", "as told", day_first=day_first), column, stray, "date", table)
+
+
+def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str) -> Decision:
+    if _n_numbers(column) == column.n_present:
+        return Decision(told, "as told")
+    decimal, dress = _mark_of(column, rules), _dress_of(column)
+    if column.n_written[decimal] > _n_numbers(column) and dress is not None:
+        decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), column.not_written[decimal]
+    else:
+        decision, stray = Decision(told, "as told"), column.not_numbers
+    n_read = max(column.n_written[decimal] if decision.dress is not None else 0, _n_numbers(column))
+    if (rules.strict and stray.n_rows) or n_read == 0:
+        _refuse(column, _some(column, stray), "", table)
+    return _with_misfits(decision, column, stray, "number", table)
+
+
+def _some(column: ColumnSummary, stray: Stray) -> Stray:
+    return stray if stray.n_rows else Stray(column.n_present, 1, shown_value(column))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SAMPLE_BYTES = 1 << 20
+MOST_SAMPLE_BYTES = 1 << 26
+FEWEST_LINES = 3
 BLOCK_BYTES_PER_COLUMN = 1 << 10
 MISFIT = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)", re.DOTALL)
 
@@ -28,8 +30,7 @@ def read_csv(
     header: bool | None,
 ) -> tuple[list[str], Callable[[], Iterator[pa.RecordBatch]]]:
     """Names and batches of a CSV file; what is not told is guessed from its start."""
-    with opener() as file:
-        start = file.read(SAMPLE_BYTES)
+    start = _start_of(opener)
     encoding = sniff_encoding(start, name, encoding)
     text = _first_lines(start, encoding, name)
     if separator is None:
@@ -56,6 +57,18 @@ def read_csv(
                 raise TableError(_explain(str(fault), name, rows_read, has_header)) from None
 
     return names, read
+
+
+def _start_of(opener: Opener) -> bytes:
+    """The first megabyte, or as many more as it takes to have the header and a row."""
+    with opener() as file:
+        start = file.read(SAMPLE_BYTES)
+        while start.count(b"\n") < FEWEST_LINES and len(start) < MOST_SAMPLE_BYTES:
+            more = file.read(SAMPLE_BYTES)
+            if not more:
+                break
+            start += more
+    return bytes(start)
 
 
 def _in_utf8(opener: Opener, encoding: str, name: str) -> Opener:

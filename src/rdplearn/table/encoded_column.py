@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rdplearn.errors import TableError
 from rdplearn.table.assembly import OneHot, Piece
-from rdplearn.table.cells import TextRules, clean_cells, is_text, words_of
+from rdplearn.table.cells import TextRules, clean_cells, is_text, usual_markers, words_of
 from rdplearn.table.column_types import Decision, shown_value
 from rdplearn.table.encodings import (
     Boolean,
@@ -21,20 +21,29 @@ from rdplearn.table.encodings import (
     Number,
     Text,
     Time,
+    Year,
+    spread_of_numbers,
     typical_values,
 )
-from rdplearn.table.findings import NEWLY_MISSING, Findings
+from rdplearn.table.findings import NEWLY_MISSING, NOT_FITTING, Findings
 from rdplearn.table.summary import ColumnSummary, Stray
 from rdplearn.table.typical import Typical
-from rdplearn.table.wording import as_option, rows_text, shown
+from rdplearn.table.wording import rows_text, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+FEW = 10  # cells that do not fit are no reason to stop, however few rows there are
+
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """A source column and what becomes of it."""
+    """A source column and what becomes of it.
+
+    indicator : one more matrix column says where it is missing
+    marks_misfits : another says where a cell cannot be read, such as a word among numbers
+    n_distinct : about, if `is_estimate`
+    """
 
     source: str
     encoding: Encoding
@@ -43,12 +52,15 @@ class EncodedColumn:
     n_distinct: int
     typical: Typical
     note: str
+    marks_misfits: bool = False
+    is_estimate: bool = False
 
     @classmethod
     def learn(
         cls,
         column: ColumnSummary,
         decision: Decision,
+        rules: TextRules,
         *,
         max_categories: int,
         rare_share: float,
@@ -58,14 +70,15 @@ class EncodedColumn:
         note = decision.note
         encoding: Encoding
         match decision.kind:
-            case "number":
-                encoding = Number.learn(column)
+            case "number" | "year":
+                numbers = spread_of_numbers(column, rules, decision.decimal, decision.dress)
+                encoding = (Year if decision.kind == "year" else Number).learn(column, numbers, decision)
             case "boolean":
                 encoding = Boolean.learn(column)
             case "category":
                 encoding = Category.learn(column, max_categories, rare_share)
             case "date":
-                encoding = Date.learn(column, decision.day_first)
+                encoding = Date.learn(column, decision)
             case "time":
                 encoding = Time()
             case "text" if text_columns > 0:
@@ -76,14 +89,21 @@ class EncodedColumn:
                 encoding = LeftOut("constant", shown_value(column))
             case kind:
                 encoding = LeftOut(kind)
+        n_missing = column.n_missing
+        if isinstance(encoding, Number | Boolean | Date | Time):
+            n_missing += sum(column.markers.values())
+        has_holes = n_missing > 0 or column.infinities.n_rows > 0 or decision.has_misfits
+        sample = column.texts if column.form in ("text", "category") else column.numbers.sample
         return cls(
             source=column.name,
             encoding=encoding,
-            indicator=(column.n_missing > 0 or column.infinities.n_rows > 0) and decision.kind != "empty",
-            n_missing=column.n_missing,
+            indicator=has_holes and decision.kind not in ("empty", "unreadable"),
+            n_missing=n_missing,
             n_distinct=min(column.n_distinct, column.n_present),
-            typical=typical_values(column, encoding),
+            typical=typical_values(column, encoding, rules),
             note=note,
+            marks_misfits=decision.has_misfits,
+            is_estimate=column.moments[False].sample.overflowed if column.form == "moment" else sample.overflowed,
         )
 
     @property
@@ -97,12 +117,16 @@ class EncodedColumn:
     def names(self) -> list[str]:
         """The names of its matrix columns."""
         names = [f"{self.source}{suffix}" for suffix in self.encoding.suffixes()]
-        return [*names, f"{self.source} missing"] if self.indicator else names
+        marks = [f"{self.source} missing"] if self.indicator else []
+        return [*names, *marks, *([f"{self.source} not a {self.kind}"] if self.marks_misfits else [])]
 
     def encode(self, cells: pa.Array, rules: TextRules, findings: Findings) -> list[Piece]:
         """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual."""
+        if self.kind == "unreadable":
+            return []
         array = clean_cells(cells, rules, self.source, findings.table)
         missing = np.asarray(array.is_null())
+        misfits = np.zeros(len(array), dtype=bool)
         pieces: list[Piece] = []
         if isinstance(self.encoding, LeftOut):
             self.encoding.look(array, rules, self.source, findings)
@@ -110,13 +134,15 @@ class EncodedColumn:
             pieces.append(self.encoding.encode_words(words_of(array), self.source, findings))
         else:
             values = self.encoding.read(array, rules)
-            self._refuse_unreadable(array, np.isnan(values) & ~missing, findings)
+            misfits = self._misfits(array, np.isnan(values) & ~missing, rules, findings)
             pieces.append(self.encoding.encode(values, array, self.source, findings))
-            missing = missing | np.isinf(values)
+            missing = np.isnan(values) | np.isinf(values)
         if self.indicator:
             pieces.append(OneHot(np.where(missing, 0, -1), 1))
         elif not self.is_left_out:
-            findings.note(self.source, NEWLY_MISSING, Stray.find(array, missing))
+            findings.note(self.source, NEWLY_MISSING, Stray.find(array, missing & ~misfits))
+        if self.marks_misfits:
+            pieces.append(OneHot(np.where(misfits, 0, -1), 1))
         return pieces
 
     def values(self, cells: pa.Array, rules: TextRules, table: str) -> list[Any]:
@@ -124,7 +150,12 @@ class EncodedColumn:
         array = clean_cells(cells, rules, self.source, table)
         by_number = isinstance(self.encoding, Number) or (isinstance(self.encoding, Boolean) and not is_text(array))
         if by_number and isinstance(self.encoding, Number | Boolean):
-            return [None if np.isnan(value) else value for value in self.encoding.read(array, rules).tolist()]
+            values = self.encoding.read(array, rules).tolist()
+            if isinstance(self.encoding, Year):
+                values = [value if not np.isfinite(value) else f"{value:g}" for value in values]
+            as_they_stand = [None] * len(array) if not self.marks_misfits else words_of(array).to_pylist()
+            pairs = zip(values, as_they_stand, strict=True)
+            return [text if isinstance(value, float) and np.isnan(value) else value for value, text in pairs]
         listed: list[Any] = (array if isinstance(self.encoding, Date | Time) else words_of(array)).to_pylist()
         return listed
 
@@ -144,15 +175,28 @@ class EncodedColumn:
             "becomes": self.names(),
             "missing": self.n_missing,
             "distinct": self.n_distinct,
+            "distinct_is_estimate": self.is_estimate,
             "typical": self.typical.words(),
             "note": self.note,
         }
 
-    def _refuse_unreadable(self, array: pa.Array, unreadable: NDArray[np.bool_], findings: Findings) -> None:
-        stray = Stray().then(Stray.find(array, unreadable), findings.rows_before)
-        if stray.n_rows:
+    def _misfits(
+        self, array: pa.Array, unread: NDArray[np.bool_], rules: TextRules, findings: Findings
+    ) -> NDArray[np.bool_]:
+        """Which of the cells that cannot be read do not fit; the others are usual markers of missing values."""
+        if not unread.any():
+            return unread
+        if not rules.strict:
+            unread = unread & ~usual_markers(words_of(array))
+        stray = Stray().then(Stray.find(array, unread), findings.rows_before)
+        n_present = len(array) - array.null_count
+        if stray.n_rows and (rules.strict or stray.n_rows > max(n_present / 2, FEW)):
+            remedy = "" if rules.strict else ", or fit again"
             raise TableError(
                 f"Column {shown(self.source)} of {findings.table} was a {self.kind} at fit and is none in "
                 f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
-                f"Mend the column, or fit again with --missing {as_option(stray.first_text)}."
+                f"Mend the column{remedy or ', or fit again without --strict'}."
             )
+        if not self.marks_misfits:
+            findings.note(self.source, NOT_FITTING, Stray.find(array, unread))
+        return unread

@@ -20,12 +20,13 @@ from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
 from rdplearn.table.typical import Typical
-from rdplearn.table.wording import shown
+from rdplearn.table.wording import as_option, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+LEFT_OUT_ALOUD = ("identifier", "text", "unreadable")
 FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
 
@@ -45,12 +46,18 @@ class TableEncoder:
         Columns to leave alone, at fit and at transform.
     missing : sequence of str
         Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL`` and ``None``.
-    decimal : {".", ","}, default="."
-        The decimal mark of numbers in text.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers in text. By default each column decides.
     thousands : str, optional
         The mark between groups of three digits.
     day_first : bool, optional
         Whether 01/02/2024 is the first of February. By default the column's other dates decide.
+    date_format : str, optional
+        How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual.
+    plain_numbers : bool, default=False
+        Leave "$2,700", "35.5%", "(1,234)" and "12 kg" texts. By default a column of them is one of numbers.
+    strict : bool, default=False
+        Stop at a cell that does not fit its column. By default it counts as missing and gets a mark, with a warning.
     max_categories : int, default=100
         The most frequent values of a category that get a matrix column of their own.
     rare_share : float, default=0.001
@@ -90,9 +97,12 @@ class TableEncoder:
         kinds: Mapping[str, str] | None = None,
         ignore: Iterable[str] = (),
         missing: Iterable[str] = (),
-        decimal: str = ".",
+        decimal: str | None = None,
         thousands: str | None = None,
         day_first: bool | None = None,
+        date_format: str | None = None,
+        plain_numbers: bool = False,
+        strict: bool = False,
         max_categories: int = 100,
         rare_share: float = 0.001,
         text_columns: int = 32,
@@ -104,6 +114,9 @@ class TableEncoder:
         self.decimal = decimal
         self.thousands = thousands
         self.day_first = day_first
+        self.date_format = date_format
+        self.plain_numbers = plain_numbers
+        self.strict = strict
         self.max_categories = max_categories
         self.rare_share = rare_share
         self.text_columns = text_columns
@@ -127,9 +140,7 @@ class TableEncoder:
         """Learn the encoding from the summary of all rows."""
         self._check_options()
         self._check_names(summary)
-        self.rules_ = self._rules()
-        self.n_rows_ = summary.n_rows
-        self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
+        self._learn_columns(summary)
         self._name_features(summary.name)
         self.sparse_ = self._sparse_pays(summary) if self.sparse == "auto" else bool(self.sparse)
         self._tell_left_out(summary)
@@ -251,6 +262,9 @@ class TableEncoder:
             decimal=rules.decimal,
             thousands=rules.thousands,
             day_first=rules.day_first,
+            date_format=rules.date_format,
+            plain_numbers=rules.plain_numbers,
+            strict=rules.strict,
             sparse=checked["sparse"],
         )
         encoder.rules_ = rules
@@ -260,12 +274,29 @@ class TableEncoder:
         encoder._name_features("the model")
         return encoder
 
+    def look(self, table: Any) -> list[dict[str, Any]]:
+        """What would become of each column, as `describe` tells it, whether or not any can be used."""
+        self._check_options()
+        summary = self.summarise(table)
+        self._check_names(summary)
+        self._learn_columns(summary)
+        self._tell_left_out(summary)
+        return self.describe()
+
+    def _learn_columns(self, summary: TableSummary) -> None:
+        self.rules_ = self._rules()
+        self.n_rows_ = summary.n_rows
+        self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
+
     def _rules(self) -> TextRules:
         return TextRules(
             missing=self.missing if isinstance(self.missing, str) else tuple(self.missing),  # type: ignore[arg-type]
             decimal=self.decimal,
             thousands=self.thousands,
             day_first=self.day_first,
+            date_format=self.date_format,
+            plain_numbers=self.plain_numbers,
+            strict=self.strict,
         )
 
     def _ignored(self) -> frozenset[str]:
@@ -305,6 +336,7 @@ class TableEncoder:
         return EncodedColumn.learn(
             column,
             decision,
+            self.rules_,
             max_categories=self.max_categories,
             rare_share=self.rare_share,
             text_columns=self.text_columns,
@@ -334,7 +366,7 @@ class TableEncoder:
         return n_columns >= NARROWEST_SPARSE and filled <= FULLEST_SPARSE * n_columns
 
     def _tell_left_out(self, summary: TableSummary) -> None:
-        left_out = [column for column in self.columns_ if column.kind in ("identifier", "text") and column.is_left_out]
+        left_out = [column for column in self.columns_ if column.kind in LEFT_OUT_ALOUD and column.is_left_out]
         told = self.kinds or {}
         surprising = [column for column in left_out if column.source not in told]
         if surprising:
@@ -342,10 +374,10 @@ class TableEncoder:
                 f"{column.source!r} ({column.note.removeprefix('left out: ')})" for column in surprising[:5]
             )
             more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
-            warn_user(
-                f"Left out of {summary.name}: {listed}{more}. Pass ignore= (--ignore) to agree, or kinds= (--kind) to "
-                "use them."
-            )
+            agreed = " ".join(f"--ignore {as_option(column.source)}" for column in surprising[:5])
+            usable = [column.source for column in surprising if column.kind != "unreadable"]
+            instead = f", or such as --kind {as_option(usable[0] + '=category')} to use one" if usable else ""
+            warn_user(f"Left out of {summary.name}: {listed}{more}. Pass {agreed} to agree{instead}.")
 
     def _compare_columns(self, names: list[str], table: str) -> None:
         present, known = set(names), {column.source for column in self.columns_} | self._ignored()

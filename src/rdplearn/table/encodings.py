@@ -11,29 +11,29 @@ and has
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rdplearn.table.assembly import Block, OneHot, Piece
 from rdplearn.table.cells import (
-    SECONDS_PER_DAY,
     TextRules,
     as_floats,
+    is_text,
     number_words,
     read_booleans,
-    read_moments,
     read_numbers,
-    read_times_of_day,
     words_of,
 )
-from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE
+from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE, Decision, compact_spread, written_spread
 from rdplearn.table.findings import INFINITE, NO_LONGER_CONSTANT, NO_LONGER_EMPTY, TOO_LARGE, UNSEEN, Findings
 from rdplearn.table.hashing import trigram_shares
+from rdplearn.table.moments import SECONDS_PER_DAY, compact_dates, read_moments, read_times_of_day
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import ColumnSummary, Stray
 from rdplearn.table.typical import TYPICAL_SHARES, Typical
+from rdplearn.table.written_numbers import read_written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,24 +47,31 @@ N_TYPICAL = 3  # values of a category that are told
 
 @dataclass(frozen=True)
 class Number:
-    """The number itself; counted from `offset` if too far from zero for float32 to tell values apart."""
+    """The number itself; counted from `offset` if too far from zero for float32 to tell values apart.
+
+    `decimal` and `dress` are those of numbers such as "$2,700"; None for plain numbers.
+    """
 
     kind: ClassVar[str] = "number"
     fill: float
     offset: float = 0.0
+    decimal: str | None = None
+    dress: str | None = None
 
     @classmethod
-    def learn(cls, column: ColumnSummary) -> Number:
-        numbers = column.numbers
+    def learn(cls, column: ColumnSummary, numbers: Spread, decision: Decision) -> Self:
         span, farthest = numbers.maximum - numbers.minimum, max(abs(numbers.minimum), abs(numbers.maximum))
         median = numbers.quantile(0.5)
-        return cls(median, median if 0 < FAR_FROM_ZERO * span < farthest else 0.0)
+        offset = median if 0 < FAR_FROM_ZERO * span < farthest else 0.0
+        return cls(median, offset, decision.decimal, decision.dress)
 
     def suffixes(self) -> list[str]:
         return [""]
 
     def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-        return read_numbers(array, rules)
+        if self.decimal is None or not (is_text(array) or hasattr(array, "dictionary")):
+            return read_numbers(array, rules)
+        return read_written(words_of(array), rules, self.decimal, self.dress)[0]
 
     def encode(self, values: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
         infinite = np.isinf(values)
@@ -72,6 +79,13 @@ class Number:
         values = np.where(np.isnan(values) | infinite, self.fill, values) - self.offset
         findings.note(source, TOO_LARGE, Stray.find(array, np.abs(values) > LARGEST_NUMBER))
         return Block(np.clip(values, -LARGEST_NUMBER, LARGEST_NUMBER)[:, None].astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Year(Number):
+    """A number that is told without a comma."""
+
+    kind: ClassVar[str] = "year"
 
 
 @dataclass(frozen=True)
@@ -88,7 +102,7 @@ class Boolean:
         import pyarrow as pa
 
         values = read_booleans(pa.array(column.texts.values.tolist(), pa.string()), TextRules())
-        return cls(float(np.sum(values * column.texts.counts) * 2 > column.n_present))
+        return cls(float(np.nansum(values * column.texts.counts) * 2 > column.n_present))
 
     def suffixes(self) -> list[str]:
         return [""]
@@ -156,20 +170,24 @@ class Date:
     origin: float
     fill: float
     periods: list[str]
+    is_compact: bool = False
 
     @classmethod
-    def learn(cls, column: ColumnSummary, day_first: bool) -> Date:
-        seconds = column.moments[day_first]
+    def learn(cls, column: ColumnSummary, decision: Decision) -> Date:
+        seconds = spread_of_dates(column, decision.day_first, decision.is_compact)
         days = (seconds.maximum - seconds.minimum) / SECONDS_PER_DAY
         spanned = {"hour": column.n_with_clock > 0, "weekday": days >= 7, "yearday": days >= 366}
         fill = (seconds.quantile(0.5) - seconds.minimum) / SECONDS_PER_DAY
-        return cls(day_first, seconds.minimum, fill, [period for period in PERIODS if spanned[period]])
+        periods = [period for period in PERIODS if spanned[period]]
+        return cls(decision.day_first, seconds.minimum, fill, periods, decision.is_compact)
 
     def suffixes(self) -> list[str]:
         return [":days", *(f":{period}_{wave}" for period in self.periods for wave in ("sin", "cos"))]
 
     def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
-        return read_moments(array, self.day_first)
+        if self.is_compact:
+            return compact_dates(read_numbers(array, rules))
+        return read_moments(array, self.day_first, rules.date_format)
 
     def encode(self, seconds: NDArray[np.float64], array: pa.Array, source: str, findings: Findings) -> Piece:
         days = (seconds - self.origin) / SECONDS_PER_DAY
@@ -280,13 +298,27 @@ def on_a_circle(turned: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.nan_to_num(np.sin(angle)), np.nan_to_num(np.cos(angle))]
 
 
-def typical_values(column: ColumnSummary, encoding: Encoding) -> Typical:
+def spread_of_numbers(column: ColumnSummary, rules: TextRules, decimal: str | None, dress: str | None) -> Spread:
+    """Where a column's numbers lie, plain or in a dress."""
+    return column.numbers if decimal is None else written_spread(column, rules, decimal, dress or "")
+
+
+def spread_of_dates(column: ColumnSummary, day_first: bool, is_compact: bool) -> Spread:
+    """Where a column's dates lie, in seconds since 1970."""
+    return compact_spread(column) if is_compact else column.moments[day_first]
+
+
+def typical_values(column: ColumnSummary, encoding: Encoding, rules: TextRules) -> Typical:
     """What is usual in a column, for a user to compare a value with."""
     if isinstance(encoding, Number):
-        low, high = (column.numbers.quantile(share) for share in TYPICAL_SHARES)
+        numbers = spread_of_numbers(column, rules, encoding.decimal, encoding.dress)
+        low, high = (numbers.quantile(share) for share in TYPICAL_SHARES)
+        if isinstance(encoding, Year):
+            return Typical(low=f"{low:.0f}", high=f"{high:.0f}")
         return Typical(low=low, high=high)
     if isinstance(encoding, Date):
-        first, last = (_date_text(column.moments[encoding.day_first], share) for share in TYPICAL_SHARES)
+        dates = spread_of_dates(column, encoding.day_first, encoding.is_compact)
+        first, last = (_date_text(dates, share) for share in TYPICAL_SHARES)
         return Typical(low=first, high=last)
     if isinstance(encoding, Category | Boolean) and column.n_present:
         counts = category_counts(column)

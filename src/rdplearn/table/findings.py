@@ -10,6 +10,7 @@ from rdplearn.table.wording import rows_text, shown
 
 UNSEEN = "has values that the fit had not seen in {rows} (first: row {row}, {text}); they count as rare"
 NEWLY_MISSING = "has missing values in {rows} (first: row {row}), which it had not at fit; they get a neutral value"
+NOT_FITTING = "has cells that cannot be read in {rows} (first: row {row}, {text}); they count as missing"
 INFINITE = "has infinite values in {rows} (first: row {row}, {text}); they count as missing"
 TOO_LARGE = "has numbers beyond 1e37 in {rows} (first: row {row}, {text}); they are cut there"
 NO_LONGER_CONSTANT = (

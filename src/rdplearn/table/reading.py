@@ -272,11 +272,15 @@ def _read_arrow(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa
     def read() -> Iterator[pa.RecordBatch]:
         with opener() as file:
             reader = open_reader(file)
-            if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-                yield from reader
-            else:
-                for place in range(reader.num_record_batches):
-                    yield reader.get_batch(place)
+            batches = (
+                iter(reader)
+                if isinstance(reader, pa.ipc.RecordBatchStreamReader)
+                else (reader.get_batch(place) for place in range(reader.num_record_batches))
+            )
+            for batch in batches:
+                # A changed byte may point anywhere in memory; whoever uses such a batch crashes.
+                batch.validate(full=True)
+                yield batch
 
     with opener() as file:
         return open_reader(file).schema.names, read

@@ -6,6 +6,7 @@ whatever is not of the expected type or range is a `ModelFileError`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -14,13 +15,20 @@ from rdplearn.errors import ModelFileError, TableError
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import KINDS
 from rdplearn.table.encoded_column import EncodedColumn
-from rdplearn.table.encodings import PERIODS, Boolean, Category, Date, LeftOut, Number, Text, Time
+from rdplearn.table.encodings import PERIODS, Boolean, Category, Date, LeftOut, Number, Text, Time, Year
 from rdplearn.table.typical import Typical
 
-CLASSES: dict[str, Any] = {made.kind: made for made in (Number, Boolean, Category, Date, Time, Text)}
+CLASSES: dict[str, Any] = {made.kind: made for made in (Number, Year, Boolean, Category, Date, Time, Text)}
 PARTS = ("encoding", "typical")  # of a column that are dataclasses themselves
 MOST_TEXT_COLUMNS = 1 << 16
 OWNER = "The table encoding"
+# What files of format 1 do not say, and mean.
+RULES_OF_FORMAT_1 = {"date_format": None, "plain_numbers": True, "strict": True}
+COLUMN_OF_FORMAT_1 = {"marks_misfits": False, "is_estimate": False}
+ENCODINGS_OF_FORMAT_1: dict[Any, dict[str, Any]] = {
+    "number": {"decimal": None, "dress": None},
+    "date": {"is_compact": False},
+}
 
 
 def column_to_dict(column: EncodedColumn) -> dict[str, Any]:
@@ -43,6 +51,8 @@ def column_from_dict(state: Any) -> EncodedColumn:
         raise ModelFileError("The table encoding names an unknown period of time.")
     if isinstance(made, Text) and not 1 <= made.n_buckets <= MOST_TEXT_COLUMNS:
         raise ModelFileError(f"The table encoding asks for {made.n_buckets} columns of text.")
+    if isinstance(made, Number) and made.decimal not in (None, ".", ","):
+        raise ModelFileError(f"The table encoding names an unknown decimal mark, {made.decimal!r:.60}.")
     typical = make(Typical, as_mapping(state.get("typical"), "typical values", OWNER), OWNER)
     if type(typical.low) is not type(typical.high) or len(typical.values) != len(typical.shares):
         raise ModelFileError("The table encoding has impossible typical values.")
@@ -51,9 +61,25 @@ def column_from_dict(state: Any) -> EncodedColumn:
     return column
 
 
+def _from_format_1(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of an older file with what it does not say; whatever else is wrong with it is found later."""
+    columns = state.get("columns")
+    newer = []
+    for column in columns if isinstance(columns, list) else []:
+        column = as_mapping(column, "a column", OWNER)
+        encoding = as_mapping(column.get("encoding"), "an encoding", OWNER)
+        kind = encoding.get("kind")
+        added = ENCODINGS_OF_FORMAT_1.get(kind, {}) if isinstance(kind, str) and encoding.get("used") is True else {}
+        newer.append({**COLUMN_OF_FORMAT_1, **column, "encoding": {**added, **encoding}})
+    rules = {**RULES_OF_FORMAT_1, **as_mapping(state.get("rules"), "the rules for text", OWNER)}
+    return {**state, "rules": rules, "columns": newer if isinstance(columns, list) else columns}
+
+
 def read_state(state: Any, version: int) -> dict[str, Any]:
     """Check the outer values of `TableEncoder.to_dict`."""
     state = as_mapping(state, "the table encoding", OWNER)
+    if state.get("format") == 1 and type(state.get("format")) is int:
+        state = {**_from_format_1(state), "format": version}
     if state.get("format") != version:
         raise ModelFileError(
             f"The table encoding has format {state.get('format')!r:.60}; this version reads format {version}."

@@ -6,7 +6,7 @@ same whichever way it was cut into parts, as long as the parts are merged in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,20 +17,25 @@ from numpy.typing import NDArray
 from rdplearn.errors import TableError
 from rdplearn.table.cells import (
     FALSE_WORDS,
-    SECONDS_PER_DAY,
     TRUE_WORDS,
     TextRules,
     clean_cells,
     is_text,
-    orders_of_dates,
-    read_moments,
     read_numbers,
-    read_times_of_day,
+    usual_markers,
     words_of,
 )
 from rdplearn.table.hashing import hash_texts
+from rdplearn.table.moments import (
+    SECONDS_PER_DAY,
+    compact_dates,
+    orders_of_dates,
+    read_moments,
+    read_times_of_day,
+)
 from rdplearn.table.sketches import DistinctSample, Spread
 from rdplearn.table.wording import as_option, shown
+from rdplearn.table.written_numbers import NO_DRESS, read_written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +44,7 @@ CELLS_OF_MEMORY = 2**22
 LARGEST_CAPACITY = 4096
 SMALLEST_CAPACITY = 256
 LONGEST_KEPT_TEXT = 256
+MOST_DRESSES = 8
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,10 @@ class ColumnSummary:
 
     `form` is how the cells arrived: "text" (to be read), "category" (declared one by its data frame),
     "number", "boolean", "moment", "time of day"; None while only empty cells were seen.
+    `trouble` says why the cells cannot be read at all, such as "holds list<int> values"; "" if they can.
+    `markers` are cells such as "?" that may mean missing; they are no strays.
+    `n_written` and `not_written`, by decimal mark: cells that are numbers in any dress, and that are not.
+    `dresses` : how many cells have each dress; None if there are too many for the column to be one of numbers.
     """
 
     name: str
@@ -88,6 +98,12 @@ class ColumnSummary:
     not_numbers: Stray = Stray()
     not_moments: dict[bool, Stray] = field(default_factory=lambda: {False: Stray(), True: Stray()})
     infinities: Stray = Stray()
+    trouble: str = ""
+    n_compact_dates: int = 0
+    markers: dict[str, int] = field(default_factory=dict)
+    n_written: dict[str, int] = field(default_factory=lambda: {".": 0, ",": 0})
+    not_written: dict[str, Stray] = field(default_factory=lambda: {".": Stray(), ",": Stray()})
+    dresses: dict[str, int] | None = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.texts = DistinctSample(self.capacity)
@@ -106,8 +122,16 @@ class ColumnSummary:
         return spread.sample.n_distinct + (spread.n_infinite > 0)
 
     def add(self, array: pa.Array, rules: TextRules, table: str) -> None:
-        """Take in the next rows of the column."""
-        cells = clean_cells(array, rules, self.name, table)
+        """Take in the next rows of the column; without `strict`, cells of a strange type are trouble and no error."""
+        try:
+            cells = clean_cells(array, rules, self.name, table)
+        except TableError as fault:
+            if rules.strict:
+                raise
+            self.trouble = str(fault).removeprefix(f"Column {shown(self.name)} of {table} ").split(". ")[0]
+        if self.trouble:
+            self.n_rows += len(array)
+            return
         if cells.null_count < len(cells):
             self._require_form(form_of(cells), table)
             if self.form in ("text", "category"):
@@ -121,6 +145,8 @@ class ColumnSummary:
                 values = read[~np.isnan(read)]
                 self.infinities = self.infinities.then(Stray.find(cells, np.isinf(read)), self.n_rows)
                 self.numbers.add(values, np.ones(len(values), dtype=np.int64))
+                if self.form == "number":
+                    self._count_compact_dates(values, np.ones(len(values), dtype=np.int64))
         self.n_missing += cells.null_count
         self.n_rows += len(cells)
 
@@ -128,6 +154,13 @@ class ColumnSummary:
         """Take in the summary of the rows that follow."""
         if later.form is not None:
             self._require_form(later.form, table)
+        self.trouble = self.trouble or later.trouble
+        self.markers = added(self.markers, later.markers)
+        self.n_written = added(self.n_written, later.n_written)
+        self.n_compact_dates += later.n_compact_dates
+        self._add_dresses(later.dresses)
+        for mark, known in self.not_written.items():
+            self.not_written[mark] = known.then(later.not_written[mark], self.n_rows)
         self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
         self.infinities = self.infinities.then(later.infinities, self.n_rows)
         for day_first in (False, True):
@@ -188,7 +221,15 @@ class ColumnSummary:
         values = read_numbers(distinct, rules)
         numeric = ~np.isnan(values)
         self.numbers.add(values[numeric], counts[numeric])
-        self.not_numbers = strays(numeric, self.not_numbers)
+        self._count_compact_dates(values, counts)
+        if numeric.all():
+            marked = np.zeros(len(distinct), dtype=bool)
+        else:
+            marked = np.zeros(len(distinct), dtype=bool) if rules.strict else usual_markers(distinct) & ~numeric
+            words = pc.filter(distinct, pa.array(marked)).to_pylist()
+            self.markers = added(self.markers, dict(zip(words, counts[marked].tolist(), strict=True)))
+        self.not_numbers = strays(numeric | marked, self.not_numbers)
+        self._add_written(distinct, counts, numeric, marked, rules, strays)
         self.infinities = strays(~np.isinf(values), self.infinities)
         if numeric.all():
             no_dates = Stray.find(texts, np.asarray(texts.is_valid()))
@@ -196,16 +237,64 @@ class ColumnSummary:
             return
         words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
         self.n_booleans += int(counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum())
-        readings = {order: read_moments(distinct, order) for order in orders_of_dates(distinct)}
+        readings = {order: read_moments(distinct, order, rules.date_format) for order in orders_of_dates(distinct)}
         for day_first in (False, True):
             seconds = readings.get(day_first, readings[False])
             dated = ~np.isnan(seconds)
             self.moments[day_first].add(seconds[dated], counts[dated])
-            self.not_moments[day_first] = strays(dated, self.not_moments[day_first])
+            self.not_moments[day_first] = strays(dated | marked, self.not_moments[day_first])
         either_order = np.fmax.reduce(list(readings.values()))
         self.n_with_clock += int(counts[np.nan_to_num(either_order) % SECONDS_PER_DAY != 0].sum())
         if np.isnan(either_order).any():
             self.n_times_of_day += int(counts[~np.isnan(read_times_of_day(distinct))].sum())
+
+    def _add_written(
+        self,
+        distinct: pa.Array,
+        counts: NDArray[np.int64],
+        numeric: NDArray[np.bool_],
+        marked: NDArray[np.bool_],
+        rules: TextRules,
+        strays: Callable[[NDArray[np.bool_], Stray], Stray],
+    ) -> None:
+        """Count the cells that are numbers in a dress: with the usual decimal mark, and with a comma unless told."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if rules.plain_numbers:
+            return
+        dressed = np.zeros(len(distinct), dtype=bool)
+        for mark in [rules.mark] if rules.decimal or rules.thousands else [".", ","]:
+            readable = numeric
+            if mark != rules.mark and numeric.all():
+                # the usual case, and faster: whole numbers read the same with a comma, and points are between groups
+                readable = np.asarray(pc.match_substring_regex(distinct, r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)$"))
+            elif not numeric.all():
+                values, dresses = read_written(distinct, rules, mark)
+                readable = ~np.isnan(values)
+                new = readable & ~dressed
+                tally = dresses.filter(pa.array(new)).dictionary_encode()
+                totals = np.bincount(tally.indices.to_numpy(), weights=counts[new]).astype(np.int64)
+                self._add_dresses(dict(zip(tally.dictionary.to_pylist(), totals.tolist(), strict=True)))
+                dressed |= new
+            self.n_written[mark] += int(counts[readable].sum())
+            self.not_written[mark] = strays(readable | marked, self.not_written[mark])
+
+    def _add_dresses(self, more: dict[str, int] | None) -> None:
+        if self.dresses is None or more is None:
+            self.dresses = None
+            return
+        self.dresses = added(self.dresses, {dress: count for dress, count in more.items() if dress not in NO_DRESS})
+        if len(self.dresses) > MOST_DRESSES:
+            self.dresses = None
+
+    def _count_compact_dates(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
+        self.n_compact_dates += int(counts[~np.isnan(compact_dates(values))].sum())
+
+
+def added(some: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    """The counts of both, by name."""
+    return {name: some.get(name, 0) + more.get(name, 0) for name in sorted({*some, *more})}
 
 
 def form_of(cells: pa.Array) -> str:

@@ -1,0 +1,36 @@
+"""What the name of a column says about its numbers: codes, identifiers and years are no quantities.
+
+Examples
+--------
+>>> says_code("ZIPCODE"), says_code("brewery_id"), says_code("price"), says_year("yr_built")
+(True, True, False, True)
+"""
+
+from __future__ import annotations
+
+import re
+
+CODE = re.compile(
+    r"(?i:(^|[\W_])(id|uuid|guid|code|sku|isbn|ean|upc|iban|ssn|fips|plz|zip|phone|telephone|tel|fax)($|[\W_]))"
+    r"|(?i:zip ?_?code|postal|postcode|postleitzahl|phone|fips)|[a-z]I[dD]$"
+)
+# "fire_num" numbers the fires, but "kids_num" may count kids: large numbers tell.
+NUMBERING = re.compile(r"(?i:[\W_](num|no|nr|number)$)")
+FEWEST_NUMBERED = 1000
+IDENTIFIER = re.compile(r"(?i:^unnamed|(^|[\W_])(key|index)$|(id|num|no|nr|number)$)")
+YEAR = re.compile(r"(?i:(^|[^a-z])(years?|yrs?|jahr|annee|anno)($|[^a-z]))|[a-z]Year|(?i:^year|year$)")
+
+
+def says_code(name: str, largest: float = FEWEST_NUMBERED) -> bool:
+    """Whether numbers called so are codes, which have no order."""
+    return bool(CODE.search(name)) or (largest >= FEWEST_NUMBERED and bool(NUMBERING.search(name)))
+
+
+def says_identifier(name: str) -> bool:
+    """Whether numbers called so, if all are different, tell rows apart and nothing else."""
+    return bool(IDENTIFIER.search(name)) or says_code(name)
+
+
+def says_year(name: str) -> bool:
+    """Whether numbers called so are years."""
+    return bool(YEAR.search(name))

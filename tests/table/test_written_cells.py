@@ -1,0 +1,180 @@
+"""Cells as people write them: amounts, percentages, units, markers of missing values, dates; and cells that do not fit."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from rdplearn.errors import RDPWarning, TableError
+from rdplearn.table import TableEncoder
+
+N = 60
+
+
+def column_of(values: list[object], name: str = "column", **options: object) -> tuple[TableEncoder, dict[str, object]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RDPWarning)
+        table = pa.table({name: pa.array(values), "other": np.arange(len(values)) % 7})
+        encoder = TableEncoder(sparse=False, **options).fit(table)
+    return encoder, encoder.describe()[0]
+
+
+def first_numbers(values: list[object], **options: object) -> list[float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RDPWarning)
+        table = pa.table({"column": pa.array(values)})
+        return TableEncoder(sparse=False, **options).fit_transform(table)[:, 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        (["$2,700", "$15", "-$3.50"], [2700, 15, -3.5]),
+        (["€ 1.200,50", "€ 7,25", "€ 3"], [1200.5, 7.25, 3]),
+        (["35.5%", "12%", "-3%"], [35.5, 12, -3]),
+        (["1,571", "12", "1,234,567.5"], [1571, 12, 1234567.5]),
+        (["(1,234)", "17", "2,000"], [-1234, 17, 2000]),
+        (["12 kg", "7.5 kg", "9 kg"], [12, 7.5, 9]),
+        (["1,5", "2,25", "1.000"], [1.5, 2.25, 1000]),
+    ],
+)
+def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
+    values = written * 20
+    assert first_numbers(values) == pytest.approx(numbers * 20)
+    with pytest.warns(RDPWarning, match=r"was read as numbers such as .* Pass --plain-numbers, or --kind column=cat"):
+        TableEncoder().fit(pa.table({"column": values}))
+    assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
+    assert column_of(values, kinds={"column": "category"})[1]["kind"] == "category"
+
+
+def test_different_units_are_no_numbers():
+    assert column_of(["12 kg", "12 lb", "9 kg", "7 lb"] * 15)[1]["kind"] == "category"
+    assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
+
+
+@pytest.mark.parametrize("marker", ["#N/A", "?", "-", "n/a", ".", "unknown"])
+def test_usual_markers_count_as_missing_where_all_else_reads(marker):
+    values = [str(i % 9 + 0.5) for i in range(N)] + [marker] * 3
+    encoder, described = column_of(values)
+    assert (described["kind"], described["missing"]) == ("number", 3)
+    assert encoder.feature_names_[:2] == ["column", "column missing"]
+    with pytest.warns(RDPWarning, match=r"counts as missing. Pass --strict"):
+        TableEncoder().fit(pa.table({"column": values}))
+    with pytest.raises(TableError, match="has text in 3 rows"):
+        TableEncoder(strict=True).fit(pa.table({"column": values}))
+
+
+def test_a_marker_among_words_is_a_word():
+    assert "column=unknown" in column_of(["red", "blue", "unknown"] * 20)[0].feature_names_
+
+
+def test_a_few_cells_that_do_not_fit_are_missing_and_marked():
+    values = [str(i % 9 + 0.5) for i in range(N)] + ["SKU03705"]
+    table = pa.table({"column": values})
+    with pytest.warns(RDPWarning, match=r"is no number in 1 row \(first: row 61, 'SKU03705'\)"):
+        encoder = TableEncoder(sparse=False).fit(table)
+    assert encoder.feature_names_ == ["column", "column missing", "column not a number"]
+    assert encoder.transform(table)[-1].tolist() == [4.5, 1, 1]
+    with pytest.raises(TableError, match=r"row 61, 'SKU03705'\). Leave out --strict, or pass --kind column=category"):
+        TableEncoder(strict=True).fit(table)
+
+
+def test_new_cells_that_do_not_fit_are_told_and_many_are_refused():
+    encoder = TableEncoder(sparse=False).fit(pa.table({"column": [str(i % 9) for i in range(N)]}))
+    with pytest.warns(RDPWarning, match="has cells that cannot be read in 1 row"):
+        assert encoder.transform(pa.table({"column": ["1", "x"]})).shape == (2, 1)
+    with pytest.raises(TableError, match="was a number at fit and is none in 50 rows"):
+        encoder.transform(pa.table({"column": ["x"] * 50}))
+
+
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [
+        ("5/10/18 4:01", "2018-05-10"),
+        ("Aug-62", "1962-08-01"),
+        ("Dec 2012", "2012-12-01"),
+        ("1986, October", "1986-10-01"),
+        ("20181014", "2018-10-14"),
+    ],
+)
+def test_dates_are_read_as_they_are_written(written, day):
+    later = written.replace("18", "19").replace("62", "63").replace("2012", "2013").replace("1986", "1987")
+    encoder, described = column_of([written, later, written] * 20)
+    assert described["kind"] == "date"
+    assert str(described["typical"]).startswith(day) or day in str(described["typical"])
+    assert encoder.feature_names_[0] == "column:days"
+
+
+def test_a_date_format_decides_what_is_ambiguous():
+    values = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/18" for i in range(N)]
+    by_day = first_numbers(values, date_format="%d/%m/%y")
+    assert by_day == first_numbers(values, day_first=True)
+    assert by_day != first_numbers(values, date_format="%m/%d/%y")
+    with pytest.raises(TableError, match=r"'date_format' option must hold the parts of a date.*Got 'day' instead"):
+        TableEncoder(date_format="day").fit(pa.table({"a": ["1"]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("zip", [10_000 + i % 7 * 13 for i in range(N)], "category"),
+        ("ZIPCODE", [10_000 + i * 13 for i in range(N)], "identifier"),
+        ("Phone", [5_551_000 + i % 9 for i in range(N)], "category"),
+        ("brewery_id", [i % 8 for i in range(N)], "category"),
+        ("yr_built", [1900 + i % 90 for i in range(N)], "year"),
+        ("price", [10_000 + i % 7 * 13 for i in range(N)], "number"),
+    ],
+)
+def test_codes_and_years_are_no_quantities(name, values, kind):
+    _, described = column_of(values, name)
+    assert described["kind"] == kind
+    assert kind != "year" or described["typical"] == "1902 to 1986"
+
+
+def test_texts_that_nearly_all_differ_are_identifiers_aloud():
+    values = [f"name {i}" for i in range(200)] + ["name 0"]
+    with pytest.warns(RDPWarning, match=r"Left out of the table: 'column' \(99.5% of .*Pass --ignore column to agree"):
+        TableEncoder().fit(pa.table({"column": values, "other": np.arange(201) % 7}))
+
+
+def test_a_column_that_cannot_be_read_does_not_stop_the_others():
+    table = pa.table({"a": [1, 2] * 20, "b": [[1], [2, 3]] * 20})
+    with pytest.warns(RDPWarning, match=r"'b' \(holds list<"):
+        encoder = TableEncoder().fit(table)
+    assert encoder.describe()[1]["kind"] == "unreadable"
+    assert encoder.transform(table).shape == (40, 1)
+    with pytest.raises(TableError, match=r"holds list<.*Pass --ignore b"):
+        TableEncoder(strict=True).fit(table)
+
+
+@pytest.mark.filterwarnings("ignore::rdplearn.errors.RDPWarning")
+def test_looking_shows_all_columns_even_if_none_can_be_used():
+    assert [column["kind"] for column in TableEncoder().look(pa.table({"a": [1], "b": [[1]]}))] == [
+        "constant",
+        "unreadable",
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::rdplearn.errors.RDPWarning")
+def test_merged_parts_are_read_like_the_whole():
+    values = ["$1,200", "?", "7", "12 lb", "1.5"] * 12
+    whole = pa.table({"column": values, "other": ["20181014", "20190101"] * 30})
+    parts = [TableEncoder().summarise(whole.slice(start, 11)) for start in range(0, 60, 11)]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = merged.merge(part)
+    assert TableEncoder().fit_summary(merged).to_dict() == TableEncoder().fit(whole).to_dict()
+
+
+def test_encoders_of_format_1_load_and_encode_as_they_did(tmp_path: Path):
+    kept = json.loads(Path(__file__).with_name("encoder_of_format_1.json").read_text())
+    (tmp_path / "table.csv").write_text(kept["csv"])
+    encoder = TableEncoder.from_dict(kept["state"])
+    assert np.asarray(encoder.transform(tmp_path / "table.csv")[:8]).tolist() == kept["matrix"]
+    with pytest.raises(TableError, match="was a number at fit and is none"):
+        encoder.transform(pa.table({**{name: ["x"] for name in ("age", "city", "when", "year", "hole", "zip")}}))
