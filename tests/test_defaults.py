@@ -10,15 +10,11 @@ import scipy.sparse as sp
 
 from rdplearn import KeepRounds, RandomMapping, RDPDetector
 from rdplearn._storage.models import load, save
-from rdplearn.defaults import MOST_FLAT, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, choose_for_detector, turns
+from rdplearn.defaults import MOST_FLAT, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, turns, usual_for_shape
 
 LEFT_OPEN = {**dict.fromkeys(asdict(NARROW)), "views": "auto", "mapping": "auto"}
 SHAPES = {"narrow": (60, 6), "tall": (MOST_LOW + 1, MOST_FLAT + 1), "wide": (60, MOST_NARROW + 1)}
 CHOICES = {"narrow": NARROW, "tall": TALL, "wide": WIDE}
-
-
-def fitting(n_rows, n_columns):
-    return choose_for_detector(n_rows, n_columns, RDPDetector().get_params())
 
 
 def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
@@ -28,14 +24,14 @@ def wide_table(n_rows=60, n_columns=MOST_NARROW + 1):
 
 
 def test_a_table_is_wide_from_one_column_more_than_500():
-    assert fitting(10, MOST_NARROW) == NARROW
-    assert fitting(10, MOST_NARROW + 1) == WIDE
-    assert fitting(MOST_LOW + 1, MOST_NARROW + 1) == WIDE
+    assert usual_for_shape(10, MOST_NARROW) == NARROW
+    assert usual_for_shape(10, MOST_NARROW + 1) == WIDE
+    assert usual_for_shape(MOST_LOW + 1, MOST_NARROW + 1) == WIDE
 
 
 def test_a_table_is_tall_from_one_row_more_than_10_000_and_one_column_more_than_7():
-    assert fitting(MOST_LOW, 20) == fitting(MOST_LOW + 1, MOST_FLAT) == NARROW
-    assert fitting(MOST_LOW + 1, MOST_FLAT + 1) == fitting(MOST_LOW + 1, MOST_NARROW) == TALL
+    assert usual_for_shape(MOST_LOW, 20) == usual_for_shape(MOST_LOW + 1, MOST_FLAT) == NARROW
+    assert usual_for_shape(MOST_LOW + 1, MOST_FLAT + 1) == usual_for_shape(MOST_LOW + 1, MOST_NARROW) == TALL
 
 
 def test_views_depend_on_columns_alone_because_files_of_format_1_do_not_say_how_many_rows_there_were():

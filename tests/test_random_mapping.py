@@ -1,4 +1,4 @@
-"""η by its statistics: what the paper's equations 6 to 9 promise."""
+"""η by its statistics: what the paper's equations 5 to 8 promise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw(kind, rows, n_targets=4000, seed=0, bandwidth=None):
 def test_projections_preserve_inner_products(kind):
     rows = unit_rows(30, 60)
     targets = draw(kind, rows)(rows)
-    # equation 8: the error is of the order of 1/sqrt(K)
+    # equation 7: the error is of the order of 1/sqrt(K)
     assert np.abs(targets @ targets.T - rows @ rows.T).max() < 5 / np.sqrt(4000)
 
 

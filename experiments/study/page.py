@@ -14,7 +14,7 @@ from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
 from experiments.study.entrants import AS_IF_TALL, CANDIDATES, CURVES, DEFAULT, DISTANCES, FOREST, PAPER, PEERS, Entrant
 from experiments.study.values import FIGURES, METRICS, Table
-from rdplearn.defaults import FEW_COLUMNS, MOST_LOW, MOST_NARROW, TALL, WIDE, Outlook, fitting
+from rdplearn.defaults import MOST_FLAT, MOST_LOW, MOST_NARROW, TALL, WIDE, DetectorChoices, usual_for_shape
 
 GROUPS = {"oddbench": "100 real tables", "adbench": "19 classical", "paper": "13 of the paper's", None: "all 132"}
 BEHIND = 0.05
@@ -76,7 +76,7 @@ def _default_in_words() -> str:
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
         f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} numbers whose residuals "
         f"are brought to the same size. Members take turns in what they see. Tall tables, of more than {MOST_LOW:,} "
-        f"rows and {FEW_COLUMNS} columns, get {tall['n_members']} members with the same views and the mapping "
+        f"rows and {MOST_FLAT} columns, get {tall['n_members']} members with the same views and the mapping "
         f"{tall['mapping'][0]}, {tall['n_steps']} steps of {tall['batch_size']} rows at learning rate "
         f"{tall['learning_rate']:g}, residuals as they are, and a score by all {tall['score_rounds']} rounds. Wide "
         f"ones, of more than {MOST_NARROW} columns, get {wide['n_members']} members ({_members(wide)}) on "
@@ -156,7 +156,7 @@ def _tall(found: Table, records: list[dict[str, Any]], as_if_narrow: list[dict[s
     table = _beside_narrow(ours, _of_shape(TALL, as_if_narrow))
     return table and (
         f"## Tall tables\n\nBeyond {MOST_LOW:,} rows scoring takes most of the time, and a longer training is hardly "
-        f"noticed. With more than {FEW_COLUMNS} columns it pays: it finds rows whose values are usual one by one. "
+        f"noticed. With more than {MOST_FLAT} columns it pays: it finds rows whose values are usual one by one. "
         f"These sets, whole, are all that there is of this kind ({len(ours)} of 132); the rule was found on them, "
         f"and elsewhere it may gain less or nothing. {_tall_in_short(found)}\n\n" + table
     )
@@ -168,10 +168,10 @@ def _tall_in_short(found: Table) -> str:
     if not found.has(label):
         return ""
     shapes = np.array([datasets.shape(name) for name in found.sets])
-    is_low, has_few = shapes[:, 0] <= MOST_LOW, shapes[:, 1] <= FEW_COLUMNS
+    is_low, has_few = shapes[:, 0] <= MOST_LOW, shapes[:, 1] <= MOST_FLAT
     groups = {
         "sets with as many columns and fewer rows": is_low & ~has_few & (shapes[:, 1] <= MOST_NARROW),
-        f"sets of up to {FEW_COLUMNS} columns, in short": has_few,
+        f"sets of up to {MOST_FLAT} columns, in short": has_few,
     }
     said = [
         f"{' / '.join(str(paired(found.of(label)[here, m], found.of(DEFAULT)[here, m])) for m in range(2))} on the "
@@ -182,9 +182,11 @@ def _tall_in_short(found: Table) -> str:
     return f"Beside the members of narrow tables these make a difference of {', of '.join(said)}."
 
 
-def _of_shape(outlook: Outlook, records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def _of_shape(outlook: DetectorChoices, records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Lines of the sets that the default has this outlook on."""
-    return {name: lines for name, lines in _by_set(records).items() if fitting(*datasets.shape(name)) is outlook}
+    return {
+        name: lines for name, lines in _by_set(records).items() if usual_for_shape(*datasets.shape(name)) is outlook
+    }
 
 
 def _beside_narrow(ours: dict[str, list[dict[str, Any]]], narrow: dict[str, list[dict[str, Any]]]) -> str:
@@ -347,14 +349,14 @@ def _losses(found: Table) -> str:
     for place in worst:
         name = found.sets[place]
         loaded = datasets.load(name)
-        n_narrow += loaded.rows.shape[1] <= FEW_COLUMNS
+        n_narrow += loaded.rows.shape[1] <= MOST_FLAT
         few = np.mean([len(np.unique(column)) <= _FEW_VALUES for column in _columns(loaded.rows)])
         facts = f"{loaded.rows.shape[0]:,} x {loaded.rows.shape[1]}, {loaded.labels.mean():.1%} anomalies, {few:.0%}"
         quality = [f"{found.of(label)[place, 0]:.3f}" for label in (DEFAULT, FOREST)]
         lines.append([name, facts, *quality, f"{behind[place]:+.3f}"])
     return (
         f"## Where it loses\n\nSets where the default is more than {BEHIND} AUC-ROC behind IsolationForest. The kind "
-        f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {FEW_COLUMNS} columns. "
+        f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {MOST_FLAT} columns. "
         f"{_far_behind(found, behind)}\n\n"
         + _markdown(
             ["", "rows x columns, anomalies, columns of few values", "default", "IsolationForest", "difference"], lines

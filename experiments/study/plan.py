@@ -10,18 +10,20 @@ from experiments import datasets, methods, runs
 from experiments.results import RESULTS
 from experiments.study.entrants import DEFAULT, Entrant, Group, as_lines_have_them
 from rdplearn import RDPDetector
-from rdplearn.defaults import TALL, fitting
+from rdplearn.defaults import TALL, usual_for_shape
 
 FOLDER = RESULTS / "study"
 SHORT, SHORT_AND_SCALED = {"max_rows": 5_000}, {"max_rows": 5_000, "scaling": "standard"}
 TIME_LIMIT = 120.0  # processor seconds; a method that needs more on 5,000 rows is no rival of a default
 NOT_TO_BE_HAD = ("ddos",)
-_NO_MATTER = ("contamination", "false_alarm_rate", "engine", "keep_rounds", "n_jobs", "random_state", "verbose")
+_NO_MATTER = ("contamination", "false_alarm_rate", "engine", "callbacks", "n_jobs", "random_state", "verbose")
 
 
 def development_sets() -> list[str]:
-    """13 of the paper's sets, 19 classical and 100 real tables."""
-    return [*paper_sets(), *datasets.names("adbench"), *datasets.names("oddbench")]
+    """13 of the paper's sets, 19 classical and 100 real tables: those that the lines of the study are about."""
+    studied = {json.loads(line)["data"] for line in (RESULTS / "study" / "peers.jsonl").read_text().splitlines()}
+    found = [*paper_sets(), *datasets.names("adbench"), *datasets.names("oddbench")]
+    return [name for name in found if name in studied]
 
 
 def paper_sets() -> list[str]:
@@ -31,7 +33,10 @@ def paper_sets() -> list[str]:
 
 def whole_sets() -> list[str]:
     """What runs with all its rows: the paper's sets, and the classical ones that are tall."""
-    return [*paper_sets(), *(name for name in datasets.names("adbench") if fitting(*datasets.shape(name)) is TALL)]
+    return [
+        *paper_sets(),
+        *(name for name in datasets.names("adbench") if usual_for_shape(*datasets.shape(name)) is TALL),
+    ]
 
 
 def group_of(data: str) -> str:

@@ -29,12 +29,12 @@ def settings(quick: bool) -> list[dict[str, Any]]:
 
 def measure(setting: dict[str, Any]) -> dict[str, Any]:
     """Give the steps and the losses at them, of one member's first round or of the features."""
-    from rdplearn import RDPDetector, RDPTransformer
+    from rdplearn import RDPDetector, RDPTransformer, RecordEvery
 
     rows, _ = small_table(setting["data"], 5_000, 0)
     common = {
         "n_steps": setting["n_steps"], "random_state": setting["seed"], "n_jobs": 1,
-        "record_every": max(1, setting["n_steps"] // N_RECORDS),
+        "callbacks": [RecordEvery(max(1, setting["n_steps"] // N_RECORDS))],
     }  # fmt: skip
     if setting["task"] == "detection":
         model = RDPDetector.paper(n_members=1, n_rounds=1, novelty_weight=setting["auxiliary"], **common)

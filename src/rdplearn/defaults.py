@@ -68,11 +68,19 @@ from rdplearn._views.unit_rows import (
 
 __all__ = [
     "DETECTOR_PAPER",
+    "MOST_FLAT",
+    "MOST_LOW",
+    "MOST_NARROW",
+    "NARROW",
+    "TALL",
     "TRANSFORMER_PAPER",
+    "WIDE",
     "DetectorChoices",
     "TransformerChoices",
     "choose_for_detector",
     "choose_for_transformer",
+    "in_turn",
+    "usual_for_shape",
 ]
 
 DETECTOR_PAPER: dict[str, Any] = {
@@ -166,6 +174,13 @@ WIDE = replace(
 )
 
 
+def usual_for_shape(n_rows: int, n_columns: int) -> DetectorChoices:
+    """What the detector chooses for a table of this shape if all is left open: `NARROW`, `TALL` or `WIDE`."""
+    if n_columns > MOST_NARROW:
+        return WIDE
+    return TALL if n_rows > MOST_LOW and n_columns > MOST_FLAT else NARROW
+
+
 def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> DetectorChoices:
     """Settle what the user has left open ("auto" or None) for a table of this shape.
 
@@ -179,7 +194,7 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
     >>> [choose_for_detector(*shape, RDPDetector().get_params()).n_steps for shape in shapes]
     [60, 240, 60, 240]
     """
-    usual = WIDE if n_columns > MOST_NARROW else TALL if n_rows > MOST_LOW and n_columns > MOST_FLAT else NARROW
+    usual = usual_for_shape(n_rows, n_columns)
     settled = {field.name: given[field.name] for field in fields(usual) if given[field.name] is not None}
     n_steps = settled.get("n_steps", usual.n_steps)
     pace = given["n_components"] / USUAL_COMPONENTS * usual.n_steps / n_steps

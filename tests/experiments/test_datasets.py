@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 from experiments.downloads import NoDataError, Source, fetch, file_sha256
 from experiments.paper_numbers import AUC_ROC, CLUSTERING_NMI
+from experiments.study import plan
 
 from experiments import datasets, tables
 from experiments import preprocessing as prep
@@ -244,7 +245,8 @@ def test_r8_from_its_text_is_the_stored_matrix():
 @pytest.mark.data
 def test_development_sets_are_found():
     assert len(datasets.names("adbench")) == 19
-    assert len(datasets.names("oddbench")) == 100
+    assert len(datasets.names("oddbench")) == 332
+    assert len(plan.development_sets()) == 132
     assert datasets.load("adbench/glass").rows.shape == (214, 7)
 
 

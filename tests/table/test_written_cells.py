@@ -1,4 +1,4 @@
-"""Cells as people write them: amounts, percentages, units, dates, markers of missing values; and cells that do not fit."""
+"""Cells as people write them: amounts, percentages, units, dates, markers of missing values; cells that do not fit."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ The inner products :math:`\eta(x) \cdot \eta(y)` of a random mapping are average
 are more of them. Their limits are kernels of the two rows that can be written down, so that distances may be predicted
 without the noise of a finite draw:
 
-- a linear mapping, dense or sparse, preserves inner products: :math:`x \cdot y` (equations 6 to 8);
-- random Fourier features of bandwidth `h` give :math:`\exp(-\|x - y\|^2 / 2h^2)` (equation 9);
+- a linear mapping, dense or sparse, preserves inner products: :math:`x \cdot y` (equations 5 to 7);
+- random Fourier features of bandwidth `h` give :math:`\exp(-\|x - y\|^2 / 2h^2)` (equation 8);
 - leaky units :math:`\max(z, s z)` with :math:`z = a \cdot x` give, up to a constant, with :math:`\cos\theta` the cosine
   of the two rows, :math:`\|x\| \|y\| \left( (1 + s)^2 \cos\theta + (1 - s)^2 \frac{2}{\pi} (\sin\theta + \cos\theta
   \arcsin\cos\theta) \right) / 4`.

@@ -5,10 +5,10 @@ distances that φ learns to predict:
 
 - ``"leaky"`` (the paper's default): :math:`\eta(x) = \max(Ax, 0.25 Ax)`, entries of `A` drawn from :math:`N(0, 2/D)`.
 - ``"linear"``: :math:`\eta(x) = Ax` with entries from :math:`N(0, 1/K)`, so that inner products are preserved
-  (equations 6 to 8).
+  (equations 5 to 7).
 - ``"sparse"``: the same with most entries zero, scikit-learn's density :math:`1/\sqrt{D}` (the paper's SRP_SS).
 - ``"fourier"``: :math:`\eta(x) = \sqrt{2/K} \cos(Ax + u)`; inner products approximate the kernel
-  :math:`\exp(-\|x - y\|^2 / 2h^2)` of bandwidth `h` (equation 9), by default the median distance between rows.
+  :math:`\exp(-\|x - y\|^2 / 2h^2)` of bandwidth `h` (equation 8), by default the median distance between rows.
 - ``"identity"``: the original space (Org_SS).
 - ``"few"``: each number looks at one to three columns only and bends at a random row `r`: leaky as above on
   :math:`a \cdot (x - x_r)` with normal `a`, brought to mean 0 and standard deviation 1 over the rows. Not in the paper:
