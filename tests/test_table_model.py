@@ -160,22 +160,3 @@ def test_public_names_are_all_there():
     assert all(getattr(rdplearn, name) is not None for name in rdplearn.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = rdplearn.nothing
-
-
-def test_detect_takes_what_the_command_takes(tmp_path):
-    path = tmp_path / "sales.csv"
-    path.write_text("price;day\n" + "".join(f"{i % 7},5;0{i % 9 + 1}.02.24\n" for i in range(40)) + "gone;03.02.24\n")
-    found = rdplearn.detect(
-        path,
-        separator=";",
-        missing=["gone"],
-        kinds={"price": "number"},
-        decimal=",",
-        date_format="%d.%m.%y",
-        strict=True,
-        n_members=1,
-        n_rounds=1,
-        n_steps=10,
-        random_state=0,
-    )
-    assert found.num_rows == 41
