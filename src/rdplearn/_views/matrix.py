@@ -79,8 +79,8 @@ def frame_column(column: nw.Series[Any]) -> npt.NDArray[Any]:
     if dtype in (nw.String, nw.Object, nw.Categorical, nw.Enum):
         return numbers_from_text(np.asarray(column.to_numpy(), dtype=object), f"Column {column.name!r}")
     raise TableError(
-        f"Column {column.name!r} holds {dtype}, not numbers. Turn it into numbers, or leave it out, or pass the table to "
-        "rdplearn.detect or TableModel, which take texts and dates."
+        f"Column {column.name!r} holds {dtype}, not numbers. Turn it into numbers, or leave it out, or pass the table "
+        "to rdplearn.detect or TableModel, which take texts and dates."
     )
 
 
