@@ -216,6 +216,16 @@ def detect(
     *,
     ignore: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
+    day_first: bool | None = None,
+    date_format: str | None = None,
+    plain_numbers: bool = False,
+    strict: bool = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
     **parameters: Any,
 ) -> Any:
     """Find the rows of a table that are unlike the rest: fit and score in one go.
@@ -225,6 +235,8 @@ def detect(
     table : path, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
+    missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
+    separator, encoding, header : how a file is read; see `rdplearn.table.open_table`
     parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``
 
     Returns
@@ -244,14 +256,25 @@ def detect(
     >>> int(found["anomaly_score"].idxmax()), found.columns.tolist()
     (17, ['age', 'city', 'anomaly_score', 'anomalous'])
     """
-    opened = open_table(table)
+    opened = open_table(table, separator=separator, encoding=encoding, header=header)
     taken = sorted({SCORE, REPORTED} & set(opened.column_names))
     if taken:
         raise TableError(
             f"Column {taken[0]!r} is in the table already. Rename or drop it before 'detect' adds its own."
         )
     detector = RDPDetector(**parameters)
-    model = TableModel(detector, TableEncoder(ignore=ignore, kinds=kinds)).fit(opened)
+    encoder = TableEncoder(
+        ignore=ignore,
+        kinds=kinds,
+        missing=missing,
+        decimal=decimal,
+        thousands=thousands,
+        day_first=day_first,
+        date_format=date_format,
+        plain_numbers=plain_numbers,
+        strict=strict,
+    )
+    model = TableModel(detector, encoder).fit(opened)
     scores = -model.score_samples(opened)
     return beside(table, opened, {SCORE: scores, REPORTED: scores > -detector.offset_})
 

@@ -49,7 +49,17 @@ def table(tmp_path: Path) -> Path:
 def model(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("fitted")
     (folder / "sales.csv").write_text(sales())
-    arguments = ["fit", folder / "sales.csv", "-m", folder / "model.safetensors", "--id", "order", "--label", "fraud"]
+    arguments = [
+        "fit",
+        folder / "sales.csv",
+        "-m",
+        folder / "model.safetensors",
+        "--id",
+        "order",
+        "--label",
+        "fraud",
+        "--strict",
+    ]
     result = CliRunner().invoke(app, [str(argument) for argument in [*arguments, *QUICK]])
     assert result.exit_code == 0, result.output
     return folder / "model.safetensors"

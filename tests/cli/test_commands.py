@@ -212,7 +212,7 @@ def test_what_should_not_happen_has_no_traceback_either(run: Run, table: Path, m
     def surprise(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("rdplearn.table.TableEncoder.fit", surprise)
+    monkeypatch.setattr("rdplearn.table.TableEncoder.look", surprise)
     assert "should not have happened (KeyError: 'surprise')" in run("inspect", table, exit_code=1).stderr
 
 

@@ -33,7 +33,7 @@ def models(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("models")
     (folder / "sales.csv").write_text(sales())
     for command, brief in BRIEF.items():
-        left_out = ["--ignore", "order", "--ignore", "fraud", "-q"]
+        left_out = ["--ignore", "order", "--ignore", "fraud", "--strict", "-q"]
         files = ["-m", str(folder / command), "-o", str(folder / f"{command}.csv")]
         result = CliRunner().invoke(app, [command, str(folder / "sales.csv"), *files, *left_out, *brief])
         assert result.exit_code == 0, result.output

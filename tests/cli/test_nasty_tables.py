@@ -17,7 +17,7 @@ def test_detect_on_a_nasty_table_ends_well(name: str, run: Run, tmp_path: Path):
     path = tmp_path / name
     make(path)
     if not isinstance(outcome, list):
-        result = run("inspect", path, "-q", exit_code=1)
+        result = run("detect", path, "-q", exit_code=1)  # `inspect` shows what it can
         assert result.stderr.startswith("rdplearn: ")
         assert result.stderr.count("\n") == 1
         return

@@ -1,4 +1,4 @@
-"""Cells as people write them: amounts, percentages, units, dates, markers of missing values; cells that do not fit."""
+"""What people write in cells: numbers in a dress, markers, dates, codes, years, and cells that do not fit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
+import rdplearn
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.table import TableEncoder
 
@@ -133,7 +135,7 @@ def test_a_date_format_decides_what_is_ambiguous():
 def test_codes_and_years_are_no_quantities(name, values, kind):
     _, described = column_of(values, name)
     assert described["kind"] == kind
-    assert kind != "year" or described["typical"] == "1902 to 1986"
+    assert kind != "year" or described["typical"] == "1903 to 1956"
 
 
 def test_texts_that_nearly_all_differ_are_identifiers_aloud():
@@ -178,3 +180,28 @@ def test_encoders_of_format_1_load_and_encode_as_they_did(tmp_path: Path):
     assert np.asarray(encoder.transform(tmp_path / "table.csv")[:8]).tolist() == kept["matrix"]
     with pytest.raises(TableError, match="was a number at fit and is none"):
         encoder.transform(pa.table({**{name: ["x"] for name in ("age", "city", "when", "year", "hole", "zip")}}))
+
+
+def test_detect_takes_what_the_command_takes(tmp_path: Path):
+    path = tmp_path / "sales.csv"
+    path.write_text("price;day\n" + "".join(f"{i % 7},5;0{i % 9 + 1}.02.24\n" for i in range(40)) + "gone;03.02.24\n")
+    found = rdplearn.detect(
+        path,
+        separator=";",
+        missing=["gone"],
+        kinds={"price": "number"},
+        decimal=",",
+        date_format="%d.%m.%y",
+        strict=True,
+        n_members=1,
+        n_rounds=1,
+        n_steps=10,
+        random_state=0,
+    )
+    assert found.num_rows == 41
+
+
+def test_a_detector_on_a_mixed_frame_says_who_takes_it():
+    frame = pd.DataFrame({"a": [1.0, 2.0] * 10, "b": ["x", "y"] * 10})
+    with pytest.raises(TableError, match=r"or pass the table to rdplearn.detect or TableModel, which take texts"):
+        rdplearn.RDPDetector().fit(frame)

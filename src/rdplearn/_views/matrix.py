@@ -107,7 +107,8 @@ def frame_column(column: nw.Series[Any]) -> npt.NDArray[Any]:
     if dtype in (nw.String, nw.Object, nw.Categorical, nw.Enum):
         return numbers_from_text(np.asarray(column.to_numpy(), dtype=object), f"Column {column.name!r}")
     raise TableError(
-        f"Column {column.name!r} holds {dtype}, not numbers. Turn it into numbers or leave it out of the table."
+        f"Column {column.name!r} holds {dtype}, not numbers. Turn it into numbers, or leave it out, or pass the table "
+        "to rdplearn.detect or TableModel, which take texts and dates."
     )
 
 
@@ -148,7 +149,7 @@ def numbers_from_text(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.flo
         return numbers.astype(np.float64)
     raise TableError(
         f"{name} has text in {len(wrong)} row(s) (first: row {wrong[0]}, {str(values[wrong[0]])!r}). "
-        "Turn it into numbers or leave it out of the table."
+        "Turn it into numbers, or leave it out, or pass the table to rdplearn.detect or TableModel, which take texts."
     )
 
 
