@@ -26,6 +26,7 @@ from experiments.preprocessing import Rows, Table
 __all__ = ["CLUSTERING", "DETECTION", "DataSet", "LoadedData", "NoDataError", "load", "load_texts", "names"]
 
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 _RDP = "https://raw.githubusercontent.com/billhhh/RDP"
 _ADBENCH = (
     "https://raw.githubusercontent.com/Minqi824/ADBench/f7fed68dea6901fe9a81ed51b251b1d2456790cd/"

@@ -376,7 +376,7 @@ def test_nan_and_infinity_are_errors_that_name_the_column(make, wrong):
         "bool",
     ],
 )
-def test_odd_tables_give_finite_features(make, table):
+def test_odd_tables_give_finite_features(make, table, recwarn):
     options = {"views": "minmax"} if make is paper else {}
     features = make(table, n_steps=20, **options).transform(table)
     assert features.shape == (table.shape[0], 8)

@@ -18,7 +18,7 @@ from rdplearn.errors import ClusterError, RDPWarning  # noqa: E402
 def cluster():
     with (
         distributed.LocalCluster(
-            n_workers=1, processes=False, memory_limit=0, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=1, processes=False, memory_limit=0, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

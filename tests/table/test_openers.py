@@ -74,10 +74,12 @@ def test_a_file_may_have_a_name_that_is_not_utf_8(tmp_path):
 
 def test_a_copy_is_deleted_with_its_opener():
     opener = spool([b"a,", b"b\n"])
-    path = Path(opener.copy.name)
-    assert path.read_bytes() == b"a,b\n"
+    copy = opener.copy
+    with opener() as file:
+        assert file.read() == b"a,b\n"
     del opener
-    assert not path.exists()
+    assert copy.closed
+    assert not Path(str(copy.name)).exists()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "shift_jis"])

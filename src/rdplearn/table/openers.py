@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -68,9 +69,15 @@ def spool(blocks: Iterable[bytes]) -> SpoolOpener:
     with disk_faults_told(tempfile.gettempdir(), remedy="Make room, or name another folder in TMPDIR."):
         make = tempfile.TemporaryFile if os.path.isdir(OPEN_FILES) else tempfile.NamedTemporaryFile
         copy = make(prefix="rdplearn-")  # lives as long as the opener
-        copy.writelines(blocks)
-        copy.flush()
-    return SpoolOpener(copy)
+        try:
+            copy.writelines(blocks)
+            copy.flush()
+        except BaseException:
+            copy.close()
+            raise
+    opener = SpoolOpener(copy)
+    weakref.finalize(opener, copy.close)
+    return opener
 
 
 def blocks_of(stream: IO[bytes] | pa.NativeFile) -> Iterator[bytes]:
