@@ -28,11 +28,25 @@ DETECTION_PROTOCOL: dict[str, Any] = {
 _TOO_LARGE = "too many for that"  # TableError stands for other faults of a table as well: its words tell
 
 
+# Lines name all parameters of RDP, these under the names that they had when the first lines were written.
+NAMES_OF_LINES: dict[str, Any] = {
+    "auxiliary_losses": None,
+    "bandwidth": None,
+    "callbacks": None,
+    "compile": False,
+    "device": "auto",
+    "distance_loss": None,
+    "n_targets": None,
+    "network": None,
+    "record_every": None,
+}
+
+
 def _as_the_library_has_them(options: dict[str, Any]) -> dict[str, Any]:
-    """Turn `hidden`, the widths of layers before φ's own, into the estimators' parameter."""
+    """Turn `hidden`, the widths of layers before φ's own, into the estimators' parameter; leave out what lines add."""
     from rdplearn import TorchOptions
 
-    options = dict(options)
+    options = {name: value for name, value in options.items() if name not in NAMES_OF_LINES}
     if hidden := options.pop("hidden", None):
         options["torch"] = TorchOptions(network=list(hidden))
     return options
@@ -93,7 +107,8 @@ class RDPDefault:
     def fit(self, rows: Rows) -> Self:
         from rdplearn import RDPDetector
 
-        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **self.options).fit(rows)
+        options = _as_the_library_has_them(self.options)
+        self.detector_ = RDPDetector(random_state=self.seed, n_jobs=1, **options).fit(rows)
         return self
 
     def score(self, rows: Rows) -> np.ndarray:

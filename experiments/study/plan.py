@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from experiments import datasets, methods, runs
+from experiments.baselines.rdp import NAMES_OF_LINES
 from experiments.results import RESULTS
 from experiments.study.entrants import DEFAULT, Entrant, Group, as_lines_have_them
 from rdplearn import RDPDetector
@@ -16,7 +17,7 @@ FOLDER = RESULTS / "study"
 SHORT, SHORT_AND_SCALED = {"max_rows": 5_000}, {"max_rows": 5_000, "scaling": "standard"}
 TIME_LIMIT = 120.0  # processor seconds; a method that needs more on 5,000 rows is no rival of a default
 NOT_TO_BE_HAD = ("ddos",)
-_NO_MATTER = ("contamination", "false_alarm_rate", "engine", "callbacks", "n_jobs", "random_state", "verbose")
+_NO_MATTER = ("contamination", "false_alarm_rate", "engine", "n_jobs", "random_state", "torch", "verbose")
 
 
 def development_sets() -> list[str]:
@@ -72,7 +73,8 @@ def parameters_of(options: dict[str, Any], n_rows: int, n_columns: int) -> dict[
 @functools.cache
 def _settled(options: str, n_rows: int, n_columns: int) -> dict[str, Any]:
     parameters = RDPDetector(**json.loads(options)).for_shape(n_rows, n_columns).get_params()
-    return as_lines_have_them({name: value for name, value in parameters.items() if name not in _NO_MATTER})
+    kept = {name: value for name, value in parameters.items() if name not in _NO_MATTER}
+    return as_lines_have_them({**kept, **NAMES_OF_LINES})
 
 
 def plan(group: Group, data: list[str] | None = None, n_seeds: int | None = None) -> list[runs.Run]:

@@ -49,7 +49,7 @@ def measure(setting: dict[str, Any]) -> dict[str, float]:
         space = mapping(rows) if setting["n_steps"] == 0 else rows
     else:
         transformer = RDPTransformer.paper(
-            n_components=setting["n_numbers"], mapping=mapping, reconstruction_weight=0.0, scaling=None,
+            n_components=setting["n_numbers"], mapping=mapping, reconstruction_weight=0.0, views="unchanged",
             n_steps=setting["n_steps"], learning_rate=1.0, random_state=setting["seed"], n_jobs=1,
         )  # fmt: skip
         space = np.asarray(transformer.fit(rows).transform(rows), dtype=np.float64)

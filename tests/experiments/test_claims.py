@@ -84,6 +84,7 @@ def test_the_page_opens_with_the_verdict_then_the_reading_then_the_tables():
     assert "<details>" in page
 
 
+@pytest.mark.data  # the page says which sets are not here
 def test_the_committed_page_is_what_the_lines_give():
     """No number on it was typed by hand; its figures are drawn by the same command."""
     page = results.RESULTS.parent.parent / "docs" / "results.md"

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from experiments.__main__ import app
+from experiments.baselines.rdp import NAMES_OF_LINES
 from experiments.study import comparison, page, plan, values
 from experiments.study.entrants import (
     AS_IF_NARROW,
@@ -98,11 +99,12 @@ def test_a_line_of_rdp_names_all_parameters_that_matter():
         "contamination",
         "false_alarm_rate",
         "engine",
-        "keep_rounds",
         "n_jobs",
         "random_state",
+        "torch",  # under the names that it had when the lines were written
         "verbose",
     }
+    assert set(NAMES_OF_LINES) <= set(run.config)
     assert run.config["n_members"] == 10
     assert json.loads(json.dumps(run.config)) == run.config
 
