@@ -119,12 +119,30 @@ class ReadingOptions:
     separator: Annotated[str | None, typer.Option(help="Between the fields of CSV.")] = None
     encoding: Annotated[str | None, typer.Option(help="Of CSV and JSON Lines, such as latin-1.")] = None
     header: Annotated[bool | None, typer.Option("--header/--no-header", help="Whether CSV has a header.")] = None
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            metavar="NAME=NUMBER",
+            help="Read a table that is stopped as too large: columns, cell (MB), block (MB).",
+        ),
+    ] = None
 
     def open(self, path: str) -> Table:
         from rdplearn.table import open_table
 
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
-        return open_table(path, separator=separator, encoding=self.encoding, header=self.header)
+        limits = self.limits()
+        return open_table(path, separator=separator, encoding=self.encoding, header=self.header, limits=limits)
+
+    def limits(self) -> dict[str, int]:
+        pairs = [entry.partition("=") for entry in self.limit or ()]
+        for name, _, number in pairs:
+            if not name or not (number.isascii() and number.isdecimal()):
+                raise typer.BadParameter(
+                    f"'{name}={number}' must be NAME=NUMBER, such as cell=64.", param_hint="--limit"
+                )
+        return {name: int(number) for name, _, number in pairs}
 
     def as_dict(self) -> dict[str, Any]:
         return {"separator": self.separator, "encoding": self.encoding, "header": self.header}

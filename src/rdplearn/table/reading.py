@@ -9,17 +9,20 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdplearn.errors import TableError, unknown_choice
+from rdplearn.table.arrow_files import read_arrow
 from rdplearn.table.csv_files import read_csv
 from rdplearn.table.frames import read_frame
 from rdplearn.table.json_lines import read_json_lines
+from rdplearn.table.limits import Limits
 from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
+from rdplearn.table.parquet_files import read_parquet
 from rdplearn.table.wording import printable, shown
 
 if TYPE_CHECKING:
@@ -54,11 +57,14 @@ class Table:
         All different.
     read : callable
         Starts a new pass over the rows.
+    limits : Limits
+        How large its cells may be.
     """
 
     name: str
     column_names: tuple[str, ...]
     read: Callable[[], Iterator[pa.RecordBatch]]
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         repeated = [name for name, count in Counter(self.column_names).items() if count > 1]
@@ -72,11 +78,10 @@ class Table:
             raise TableError(f"There are no columns in {self.name}. Pass a table with at least one column.")
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables."""
-        most = max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // len(self.column_names)))
+        """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables and long texts."""
+        most = rows_of_batch(len(self.column_names))
         for batch in self.read():
-            for start in range(0, batch.num_rows, most):
-                yield batch.slice(start, most)
+            yield from self.limits.pieces(batch, most, self.name)
 
     def in_batches_of(self, most_rows: int) -> Table:
         """The same table, read in batches of at most so many rows."""
@@ -86,7 +91,12 @@ class Table:
                 for start in range(0, batch.num_rows, most_rows):
                     yield batch.slice(start, most_rows)
 
-        return Table(self.name, self.column_names, read)
+        return Table(self.name, self.column_names, read, self.limits)
+
+
+def rows_of_batch(n_columns: int) -> int:
+    """How many rows of a table so wide are read at a time."""
+    return max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // n_columns))
 
 
 def open_table(
@@ -96,6 +106,7 @@ def open_table(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> Table:
     """Open a table: a file, standard input (``"-"``), a data frame, or an array.
 
@@ -110,6 +121,9 @@ def open_table(
         Of CSV and JSON Lines; by default UTF-8, or what a byte order mark says.
     header : bool, optional
         Whether the first row of CSV holds the names; by default its cells decide.
+    limits : mapping from name to number, optional
+        Limits to raise, or to lower: "columns" (of a file, by default 65,536), "cell" (megabytes in one, 16),
+        "block" (megabytes that are unpacked in one go, 256). A small file that asks for more is an error.
 
     Raises
     ------
@@ -127,12 +141,13 @@ def open_table(
         return source
     if format is not None and format not in FORMATS:
         raise TableError(unknown_choice("format", "open_table", format, FORMATS))
+    allowed = Limits().raised(limits)
     if not isinstance(source, str | os.PathLike):
-        return Table("the table", *read_frame(source))
+        return Table("the table", *read_frame(source), allowed)
     path = os.fspath(source)
     if path == "-":
         spooled = spool(blocks_of(sys.stdin.buffer))
-        return _open_file(spooled, "standard input", format, separator, encoding, header)
+        return _open_file(spooled, "standard input", format, separator, encoding, header, allowed)
     name = repr(path)
     try:
         mode = os.stat(path).st_mode
@@ -140,12 +155,12 @@ def open_table(
             raise TableError(f"{name} is a directory. Pass a file in it.")
         if stat.S_ISFIFO(mode):
             with open(path, "rb") as pipe:
-                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header)
+                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header, allowed)
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
         unchanged = _Unchanged(path, name)
-        table = _open_file(PathOpener(path), name, format, separator, encoding, header)
-        return Table(name, table.column_names, lambda: unchanged.while_read(table.read))
+        table = _open_file(PathOpener(path), name, format, separator, encoding, header, allowed)
+        return Table(name, table.column_names, lambda: unchanged.while_read(table.read), allowed)
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
         hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
@@ -163,6 +178,7 @@ def _open_file(
     separator: str | None,
     encoding: str | None,
     header: bool | None,
+    limits: Limits,
 ) -> Table:
     with opener() as file:
         start = file.read(64)
@@ -178,14 +194,15 @@ def _open_file(
             start = file.read(64)
     found = format or _format_of(start)
     readers: dict[str, Callable[[], tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]]] = {
-        "parquet": lambda: _read_parquet(opener),
-        "arrow": lambda: _read_arrow(opener),
-        "jsonl": lambda: read_json_lines(opener, name, encoding),
+        "parquet": lambda: read_parquet(opener, name, limits, rows_of_batch),
+        "arrow": lambda: read_arrow(opener, name, limits),
+        "jsonl": lambda: read_json_lines(opener, name, encoding, limits),
         "csv": lambda: read_csv(opener, name, separator, encoding, header),
     }
     with _as_table_error(name):
         names, read = readers[found]()
-    return Table(name, tuple(names), lambda: _read_safely(read, name))
+    limits.require_columns(len(names), name)
+    return Table(name, tuple(names), lambda: _read_safely(read, name), limits)
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
@@ -198,6 +215,8 @@ class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(n
         pass
 
     def __exit__(self, kind: Any, fault: BaseException | None, trace: Any) -> None:
+        if isinstance(fault, MemoryError):
+            raise TableError(f"{self.name} takes more memory to read than there is. Is it damaged?") from None
         if isinstance(fault, OSError | ValueError | NotImplementedError | KeyError) and not isinstance(
             fault, TableError
         ):
@@ -245,45 +264,6 @@ def _format_of(start: bytes) -> str:
         return "arrow"
     text = start.replace(b"\x00", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return "jsonl" if text.startswith((b'{"', b"{}", b"{ ", b"[{")) else "csv"
-
-
-def _read_parquet(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
-    import pyarrow.parquet as pq
-
-    def read() -> Iterator[pa.RecordBatch]:
-        with opener() as file:
-            # Without pre-buffering, memory holds pages of the columns rather than whole row groups.
-            parquet = pq.ParquetFile(file, buffer_size=1 << 18, pre_buffer=False)
-            n_columns = max(len(parquet.schema_arrow), 1)
-            yield from parquet.iter_batches(batch_size=max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // n_columns)))
-
-    with opener() as file:
-        return pq.ParquetFile(file).schema_arrow.names, read
-
-
-def _read_arrow(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
-    import pyarrow as pa
-
-    def open_reader(file: pa.NativeFile) -> Any:
-        is_file = file.read(6) == b"ARROW1"
-        file.seek(0)
-        return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-
-    def read() -> Iterator[pa.RecordBatch]:
-        with opener() as file:
-            reader = open_reader(file)
-            batches = (
-                iter(reader)
-                if isinstance(reader, pa.ipc.RecordBatchStreamReader)
-                else (reader.get_batch(place) for place in range(reader.num_record_batches))
-            )
-            for batch in batches:
-                # A changed byte may point anywhere in memory; whoever uses such a batch crashes.
-                batch.validate(full=True)
-                yield batch
-
-    with opener() as file:
-        return open_reader(file).schema.names, read
 
 
 def _neighbours(path: str) -> list[str]:
