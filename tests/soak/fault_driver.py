@@ -1,7 +1,7 @@
 """Run one command again and again, each time with a fault in another call that changes a file, and look what is left.
 
-Started under LD_PRELOAD by test_faults.py: `python -m tests.soak.fault_driver LIBRARY FOLDER COMMAND N_CASES`. Everything
-is imported once; each case is a fork. Prints what it has seen, as JSON; the first thing that is wrong ends it.
+Started under LD_PRELOAD by test_faults.py: `python -m tests.soak.fault_driver LIBRARY FOLDER COMMAND N_CASES`.
+Everything is imported once; each case is a fork. Prints what it has seen, as JSON.
 """
 
 from __future__ import annotations

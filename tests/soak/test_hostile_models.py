@@ -78,7 +78,9 @@ def use(path: Path, kind: str, folder: Path) -> str:
         model = rdplearn.load(path)
     except ModelFileError as fault:
         return "refused" if "\n" not in str(fault) else "an error of several lines"
-    rows = MIXED if kind == "table" else MATRIX
+    rows = MIXED if isinstance(model, rdplearn.TableModel) else MATRIX
+    if kind == "table" and rows is MATRIX:  # the encoder was taken away, and what is left is a whole model
+        rows = np.zeros((60, model.n_features_in_), np.float32)
     if kind in ("table", "default"):
         assert np.isfinite(model.score_samples(rows)).all(), "scores are not finite"
         model.predict(rows)

@@ -40,7 +40,10 @@ def read_parquet(
             most = rows_of_batch(max(len(names), 1))
             with opener() as heads:
                 bytes_of_a_row = _largest_rows(parquet.metadata, heads, name, limits, most)
-            yield from parquet.iter_batches(batch_size=max(1, min(most, BATCH_BYTES // max(bytes_of_a_row, 1))))
+            n_rows = max(1, min(most, BATCH_BYTES // max(bytes_of_a_row, 1)))
+            for batch in parquet.iter_batches(batch_size=n_rows):
+                batch.validate(full=True)  # a changed byte makes a text that is none
+                yield batch
 
     return names, read
 
