@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn._explain.kinds import Kind, kinds_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix
@@ -139,6 +140,10 @@ class Explanation:
                 sentence(*(left.pop(name) for name in (first["column"], *first["shared_with"]) if name in left))
             )
         return told
+
+    def kinds(self) -> list[Kind]:
+        """The rows by their first reasons: those with the same reason are one kind, the kind with most rows first."""
+        return kinds_of(self)
 
     def column_shares(self) -> Doubles:
         """Each column's part of all that raises the scores of these rows; adds up to 1. Shape (n_columns,)."""
