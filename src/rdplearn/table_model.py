@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.transformer import RDPTransformer
 
-SCORE, REPORTED = "anomaly_score", "anomalous"
+SCORE, RANK, REPORTED = "anomaly_score", "rank", "anomalous"
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
 
