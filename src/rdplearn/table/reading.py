@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdplearn.errors import TableError, unknown_choice
+from rdplearn.table.archives import ZIP, is_workbook, unpacked
 from rdplearn.table.arrow_files import read_arrow
 from rdplearn.table.csv_files import read_csv
 from rdplearn.table.frames import read_frame
@@ -23,7 +24,9 @@ from rdplearn.table.json_lines import read_json_lines
 from rdplearn.table.limits import Limits
 from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
 from rdplearn.table.parquet_files import read_parquet
+from rdplearn.table.several_files import files_of, one_after_the_other, require_same_columns
 from rdplearn.table.wording import printable, shown
+from rdplearn.table.workbooks import sheet_as_csv
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,8 +36,7 @@ MOST_ROWS = 65_536
 FEWEST_ROWS = 256
 CELLS_PER_BATCH = 2**21
 NOT_TABLES = {
-    b"PK\x03\x04": "a ZIP archive or Excel workbook; save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook, or one with a password; save the sheet as .xlsx or CSV",
     b"FEA1": "a Feather file of version 1; write it again with a current pyarrow",
     b"%PDF": "a PDF",
     b"SQLite format 3": "an SQLite database; export the table as CSV",
@@ -106,6 +108,7 @@ def open_table(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     limits: Mapping[str, int] | None = None,
 ) -> Table:
     """Open a table: a file, standard input (``"-"``), a data frame, or an array.
@@ -113,6 +116,7 @@ def open_table(
     Parameters
     ----------
     source : path, "-", pandas, polars or Arrow table, 2-D array, or Table
+        Or several files with the same columns: a pattern such as ``"part-*.csv"``, or a list of paths.
     format : {"csv", "parquet", "arrow", "jsonl"}, optional
         By default the content decides, not the name.
     separator : str, optional
@@ -120,7 +124,9 @@ def open_table(
     encoding : str, optional
         Of CSV and JSON Lines; by default UTF-8, or what a byte order mark says.
     header : bool, optional
-        Whether the first row of CSV holds the names; by default its cells decide.
+        Whether the first row of CSV, or of an Excel sheet, holds the names; by default its cells decide.
+    sheet : str, optional
+        Of an Excel workbook; by default the first.
     limits : mapping from name to number, optional
         Limits to raise, or to lower: "columns" (of a file, by default 65,536), "cell" (megabytes in one, 16),
         "block" (megabytes that are unpacked in one go, 256). A small file that asks for more is an error.
@@ -142,24 +148,28 @@ def open_table(
     if format is not None and format not in FORMATS:
         raise TableError(unknown_choice("format", "open_table", format, FORMATS))
     allowed = Limits().raised(limits)
+    files = files_of(source)
+    if files is not None:
+        ways = {"format": format, "separator": separator, "encoding": encoding, "header": header, "sheet": sheet}
+        return _joined([open_table(file, limits=limits, **ways) for file in files])  # type: ignore[arg-type]
     if not isinstance(source, str | os.PathLike):
         return Table("the table", *read_frame(source), allowed)
     path = os.fspath(source)
     if path == "-":
         spooled = spool(blocks_of(sys.stdin.buffer))
-        return _open_file(spooled, "standard input", format, separator, encoding, header, allowed)
+        return _open_file(spooled, "standard input", format, separator, encoding, header, sheet, allowed)
     name = repr(path)
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            raise TableError(f"{name} is a directory. Pass a file in it.")
+            raise TableError(f"{name} is a directory. Pass a file in it, or a pattern such as '{path}/*.csv'.")
         if stat.S_ISFIFO(mode):
             with open(path, "rb") as pipe:
-                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header, allowed)
+                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header, sheet, allowed)
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
         unchanged = _Unchanged(path, name)
-        table = _open_file(PathOpener(path), name, format, separator, encoding, header, allowed)
+        table = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet, allowed)
         return Table(name, table.column_names, lambda: unchanged.while_read(table.read), allowed)
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
@@ -171,6 +181,18 @@ def open_table(
         raise TableError(f"Cannot read {name}: {_reason(fault)}.") from None
 
 
+def _joined(tables: Sequence[Table]) -> Table:
+    """Several files as one table; a single one stays as it is."""
+    first, *others = tables
+    if not others:
+        return first
+    for other in others:
+        require_same_columns(first.name, first.column_names, other.name, other.column_names)
+    reads, files = [table.batches for table in tables], [table.name for table in tables]
+    name = f"{first.name} and {len(others):,} more file{'s' if len(others) > 1 else ''}"
+    return Table(name, first.column_names, lambda: one_after_the_other(reads, files, first.column_names), first.limits)
+
+
 def _open_file(
     opener: Opener,
     name: str,
@@ -178,6 +200,7 @@ def _open_file(
     separator: str | None,
     encoding: str | None,
     header: bool | None,
+    sheet: str | None,
     limits: Limits,
 ) -> Table:
     with opener() as file:
@@ -185,6 +208,10 @@ def _open_file(
     for magic, what in NOT_TABLES.items():
         if start.startswith(magic):
             raise TableError(f"{name} is {what}.")
+    if start.startswith(ZIP):
+        return _open_packed(opener, name, format, separator, encoding, header, sheet, limits)
+    if sheet is not None:
+        raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
     if not start:
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     compression = next((kind for magic, kind in COMPRESSIONS.items() if start.startswith(magic)), None)
@@ -203,6 +230,30 @@ def _open_file(
         names, read = readers[found]()
     limits.require_columns(len(names), name)
     return Table(name, tuple(names), lambda: _read_safely(read, name), limits)
+
+
+def _open_packed(
+    opener: Opener,
+    name: str,
+    format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    header: bool | None,
+    sheet: str | None,
+    limits: Limits,
+) -> Table:
+    """A sheet of an Excel workbook, or the one table of a ZIP archive, from a temporary copy."""
+    with _as_table_error(name):
+        if is_workbook(opener, name):
+            if (separator, encoding) != (None, None):
+                raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
+            return _open_file(spool(sheet_as_csv(opener, name, sheet)), name, "csv", ",", "utf-8", header, None, limits)
+        content = spool(unpacked(opener, name))
+        with content() as file:
+            is_packed = file.read(len(ZIP)) == ZIP
+        if is_packed and not is_workbook(content, name):
+            raise TableError(f"{name} is an archive that holds an archive. Unpack it, and pass the table.")
+        return _open_file(content, name, format, separator, encoding, header, sheet, limits)
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
