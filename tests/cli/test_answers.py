@@ -90,6 +90,15 @@ def test_keep_writes_all_columns_of_the_table(run: Run, stones: Path):
     assert first[header.index("stone")] == "S1"
 
 
+def test_keep_needs_a_file(run: Run, stones: Path):
+    assert "is about the file that -o writes" in run("detect", stones, "--keep", exit_code=2).stderr
+
+
+def test_an_id_may_have_any_other_name(run: Run, tmp_path: Path):
+    (tmp_path / "named.csv").write_text("why,x,y\n" + "".join(f"n{n},{n % 7},{n % 5}\n" for n in range(60)))
+    assert "60 rows reported" in run("detect", tmp_path / "named.csv", "--id", "why", *QUICK).stdout
+
+
 def test_columns_that_bear_our_names_are_refused(run: Run, tmp_path: Path):
     (tmp_path / "ours.csv").write_text("rank,x\n" + "".join(f"{n},{n % 7}\n" for n in range(50)))
     told = run("detect", tmp_path / "ours.csv", "--keep", "-o", tmp_path / "o.csv", *QUICK, exit_code=1).stderr
