@@ -477,9 +477,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         X : the highest rows of a table, ten times as many as are to be judged; the others hardly matter
         n_rows : of the table
         """
-        scaled = all_scaled_scores(self, self._new_rows(X))
-        has_company = len(self.combination_.weights) > 1 and len(scaled) > 1
-        return ranking_stability(scaled, self.combination_, n_rows=n_rows) if has_company else None
+        matrix = self._new_rows(X)
+        has_company = len(self.combination_.weights) > 1 and matrix.shape[0] > 1
+        return (
+            ranking_stability(all_scaled_scores(self, matrix), self.combination_, n_rows=n_rows)
+            if has_company
+            else None
+        )
 
     def _n_kept_rounds(self) -> int:
         check_is_fitted(self)
