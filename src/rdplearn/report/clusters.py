@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._results.clustered import ClusterAgreement, ClusteredRows, clustered_rows
+from rdplearn.errors import told_already
 from rdplearn.report.cluster_values import typical_of_clusters
-from rdplearn.report.gathering import SEED, evenly, told_already
+from rdplearn.report.gathering import SEED, evenly
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import cell_values, shortened, shown_columns
 from rdplearn.report.making import describe_making, describe_table
@@ -91,11 +92,13 @@ def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Seq
     drawn, places = sample.rows.take(few), sample.places[few]
     with told_already():
         points = place_on_map(model.estimator, model.encoder.transform(drawn))
+        trust = model.assess(sample.rows, n_rows=gathered.n_rows).to_dict()
     columns = shown_columns(gathered.table.column_names, ids, gathered.label, drivers=[])
     values = [cell_values(drawn.column(name), name, model.encoder) for name in columns]
     found: dict[str, Any] = {
         "kind": "clusters",
         "table": table,
+        "trust": trust,
         "clusters": [
             {
                 "cluster": cluster,
