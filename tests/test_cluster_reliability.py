@@ -67,7 +67,7 @@ def test_clusters_that_are_there_are_found(n_columns):
 def test_clusters_that_run_into_each_other_are_named():
     rng = np.random.default_rng(0)
     long_one = rng.uniform(size=(400, 1)) * [4.0, 0.0] + rng.normal(0, 0.1, (400, 2))
-    rows = np.vstack([long_one, [10.0, 10.0] + rng.normal(0, 0.1, (400, 2))])
+    rows = np.vstack([long_one, rng.normal(10.0, 0.1, (400, 2))])
     found = assess_clusters(rows, np.array([[1.0, 0.0], [10.0, 10.0], [3.0, 0.0]]))
     assert found.n_groups == 2
     assert found.level == "some"
