@@ -43,7 +43,8 @@ def told(explanation: Explanation) -> dict[str, list[int]]:
         ([10.0, 20.0], FARE, {"fare unusual for such rows": [0, 1]}),
         ([10.0, 10.0], FARE, {"fare = 10, unusual for such rows": [0, 1]}),
         (["chq", "chq"], Typical(values=["cash"], shares=[0.9]), {"fare = chq": [0, 1]}),
-        (["chq", "iou"], Typical(values=["cash"], shares=[0.9]), {"unusual values of fare": [0, 1]}),
+        (["iou", "chq"], Typical(values=["cash"], shares=[0.9]), {"fare = iou or chq": [0, 1]}),
+        (list("abcde"), Typical(values=["cash"], shares=[0.9]), {"unusual values of fare": [0, 1, 2, 3, 4]}),
         ([1.0, 1.0], Typical(values=["0", "1"], shares=[0.9, 0.1]), {"fare = 1, unusual for such rows": [0, 1]}),
         (["2077", "20771"], Typical(low="1990", high="2020"), {"fare 2077 or later": [0, 1]}),
         (
@@ -52,7 +53,7 @@ def told(explanation: Explanation) -> dict[str, list[int]]:
             {"fare 1200-01-01 or earlier": [0, 1]},
         ),
         (["5/10/18 4:01"], Typical(low="2000-01-31", high="2020-01-01"), {"fare = 5/10/18 4:01": [0]}),
-        (["free", "text"], Typical(), {"unusual values of fare": [0, 1]}),
+        (["some", "free", "text", "here"], Typical(), {"unusual values of fare": [0, 1, 2, 3]}),
     ],
 )
 def test_rows_with_the_same_reason_are_one_kind(values, typical, expected):

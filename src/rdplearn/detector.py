@@ -23,7 +23,7 @@ from rdplearn._explain.explanation import (
     grouped_values,
     typical_ranges,
 )
-from rdplearn._explain.reliability import Assessment, assess
+from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import (
     SHARE_ROWS,
@@ -462,6 +462,18 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         scaled = scaled_member_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
         views = in_turn(self.chosen_.views, scaled.shape[1])
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+
+    def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:
+        """How many of the rows at the top another seed would have there; None of a single member.
+
+        Parameters
+        ----------
+        X : the highest rows of a table, ten times as many as are to be judged; the others hardly matter
+        n_rows : of the table
+        """
+        matrix = self._new_rows(X)
+        scaled = scaled_member_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
+        return ranking_stability(scaled, self.combination_, n_rows=n_rows) if min(scaled.shape) > 1 else None
 
     def _n_kept_rounds(self) -> int:
         check_is_fitted(self)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LEAST_SHARE = 0.2  # of what raises a score; a first column with less than that is no reason by itself
 LEAST_USUAL = 0.05  # of the rows; a category that fewer have is unusual, even among the most frequent ones
+MOST_NAMED = 3  # values that one title names
 NO_SINGLE_COLUMN = "several columns together"
 PLAIN_NUMBER, START_OF_DATE = re.compile(r"-?\d+(\.\d+)?"), re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -221,11 +222,11 @@ def _by_shared_value(reasons: list[Reason]) -> list[list[Reason]]:
 
 def _title(reasons: list[Reason]) -> str:
     column, oddity = value_words(reasons[0].column), reasons[0].oddity
-    values = {reason.value for reason in reasons}
+    values = list(dict.fromkeys(reason.value for reason in reasons))  # the highest score first
     if oddity in BEYOND and len(values) > 1:
         lowest, highest = (value_words(end(values, key=_rank)) for end in (min, max))
         return oddity.value.format(column=column, lowest=lowest, highest=highest)
-    if oddity is Oddity.MISSING or len(values) > 1:
+    if oddity is Oddity.MISSING or len(values) > MOST_NAMED or (len(values) > 1 and oddity is not Oddity.UNUSUAL):
         return oddity.value.format(column=column)
     remark = {Oddity.NO_NUMBER: ", not a number", Oddity.ELSEWHERE: ", unusual for such rows"}.get(oddity, "")
-    return f"{column} = {value_words(values.pop())}{remark}"
+    return f"{column} = {' or '.join(value_words(value) for value in values)}{remark}"

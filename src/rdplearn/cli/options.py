@@ -34,6 +34,7 @@ ReportPath = Annotated[
     str | None,
     typer.Option("--report", metavar="FILE", help="Write a page about what was found, one HTML file."),
 ]
+Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, besides the results.")]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
