@@ -56,7 +56,6 @@ def cluster(
       rdplearn cluster sales.csv -k 5 --report report.html
       rdplearn cluster model.safetensors new.parquet -o groups.parquet
     """
-    from rdplearn._explain.cluster_reliability import MOST_ROWS
     from rdplearn._results.clustered import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
     from rdplearn._results.formats import check_carried
     from rdplearn._results.sampled import SampledRows
@@ -66,6 +65,7 @@ def cluster(
     from rdplearn.cli.task import open_task
     from rdplearn.errors import told_already
     from rdplearn.report import GatheredClusters, describe_clusters, write_page
+    from rdplearn.report.clusters import N_SAMPLED
 
     label = wanted.label
     check_one_machine(wanted.dask, label=label, report=report_path)
@@ -78,7 +78,7 @@ def cluster(
         model = task.model(training.clusterer(verbose=talk.shows_progress), training)
         central = CentralRows(shown_columns(task.table, wanted.ids, label))
         agreement = ClusterAgreement(label, task.table.name) if label else None
-        sampled = SampledRows(MOST_ROWS, getattr(task.table, "n_rows", None))
+        sampled = SampledRows(N_SAMPLED, getattr(task.table, "n_rows", None))
         gathered = GatheredClusters(task.table, label=label) if report_path is not None else None
         written = task.write(clustered_rows, model, "grouped", [central, sampled, agreement, gathered])
     if report_path is not None and gathered is not None:

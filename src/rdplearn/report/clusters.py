@@ -16,6 +16,7 @@ from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import cell_values, shortened, shown_columns
 from rdplearn.report.making import describe_making, describe_table
 from rdplearn.report.summary import summarise_clusters
+from rdplearn.report.verdict import verdict_on_clusters
 from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table_model import TableModel
 
@@ -98,6 +99,7 @@ def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Seq
     found: dict[str, Any] = {
         "kind": "clusters",
         "table": table,
+        "verdict": verdict_on_clusters(trust),
         "trust": trust,
         "clusters": [
             {

@@ -34,7 +34,7 @@ class ColumnSpreads:
     """
 
     def __init__(self, sample: pa.Table, encoder: TableEncoder, names: Collection[str]) -> None:
-        self.encoder, self.n_rows = encoder, sample.num_rows
+        self.encoder = encoder
         self._columns = {
             column.source: column
             for column in encoder.columns_
@@ -47,24 +47,27 @@ class ColumnSpreads:
             if self._columns[name].kind not in ORDERED
         }
 
-    def as_dict(self) -> dict[str, dict[str, Any]]:
+    def as_dict(self, names: Collection[str]) -> dict[str, dict[str, Any]]:
         """By column: ``low``, ``high``, their ``words`` and ``counts``; or ``values``, ``counts`` and ``n_values``."""
         spreads = {}
         for name, column in self._columns.items():
+            if name not in names:
+                continue
             spread = _histogram(self._contents[name], column) if column.kind in ORDERED else _bars(self._counts[name])
             if spread is not None:
                 spreads[name] = spread
         return spreads
 
     def marks(self, rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
-        """For each column and row where its value lies: ``at`` on the axis, or how many of the sample have the ``same``."""
-        marks = {}
+        """By column and row, where a value lies: ``at`` on the axis, or the ``text`` and how many are the ``same``."""
+        marks: dict[str, list[dict[str, Any]]] = {}
         for name, column in self._columns.items():
             contents = column_contents(column, rows, self.encoder)
             if column.kind in ORDERED:
                 marks[name] = [{"at": float(value) if np.isfinite(value) else None} for value in contents]
             else:
-                marks[name] = [{"same": int(self._counts[name].get(str(text), 0))} for text in contents]
+                counts = self._counts[name]
+                marks[name] = [{"text": str(text), "same": int(counts.get(str(text), 0))} for text in contents]
         return marks
 
 

@@ -11,7 +11,7 @@ CLUSTERS = {
     "clear": ("good", "The clusters are clear"),
     "some": ("partly", "Some of the clusters are clear"),
     "shaky": ("poor", "Do not rely on these clusters"),
-    "none": ("poor", "There are no clusters"),
+    "none": ("poor", "One whole, and no clusters"),
     "unknown": ("unknown", "The clusters cannot be judged"),
 }
 
@@ -28,13 +28,12 @@ def verdict_on_ranking(stability: Mapping[str, Any] | None, n_rows: int) -> dict
         why = "the table has one row" if n_rows < 2 else "the model has a single member, and nothing to compare it with"
         return _verdict("unknown", "The ranking cannot be judged", f"How steady it is cannot be said: {why}.")
     figure, n_top = stability["figure"], stability["n_top"]
-    said = (
-        f"If the model were fitted again, about {100 * figure:.0f} % of the {n_top:,} most unusual rows would be the same."
-    )
+    same = f"about {100 * figure:.0f} % of the {n_top:,} most unusual rows would be the same"
+    said = f"If the model were fitted again, {same}."
     if figure >= STEADY:
         return _verdict("good", "The ranking can be trusted", said)
     if figure >= SHAKY:
-        advice = "The rows at the very top are safe to act on. The order of the others is partly chance."
+        advice = "Start with the rows at the very top. The order of the others is partly chance."
         return _verdict("partly", "Trust the rows at the very top", f"{said} {advice}")
     advice = (
         "Which rows are on top is largely chance. Look at the rows before acting on them, and fit again with more "
