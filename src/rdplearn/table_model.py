@@ -110,7 +110,9 @@ class TableModel(BaseEstimator):
         sample = sampler.sample()
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
-        self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
+        matrix = self.encoder.transform(Table(name, *read_frame(sample.rows)))
+        told = {"columns": self.encoder.table_columns_} if isinstance(self.estimator, RDPDetector) else {}
+        self.estimator.fit(matrix, **told)
         return self
 
     @for_partitions
@@ -250,6 +252,7 @@ def detect(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     reasons: bool = False,
     **parameters: Any,
 ) -> Any:
@@ -257,11 +260,11 @@ def detect(
 
     Parameters
     ----------
-    table : path, pandas, polars or Arrow table, or 2-D array
+    table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
     missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
-    separator, encoding, header : how a file is read; see `rdplearn.table.open_table`
+    separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
     reasons : whether to say why rows are reported
     parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``; for the paper's training
         ``**rdplearn.defaults.DETECTOR_PAPER``
@@ -287,7 +290,7 @@ def detect(
     >>> found.loc[17, ["reason_1", "value_1"]].tolist()
     ['age', '250']
     """
-    opened = open_table(table, separator=separator, encoding=encoding, header=header)
+    opened = open_table(table, separator=separator, encoding=encoding, header=header, sheet=sheet)
     ours = {SCORE, RANK, REPORTED, *(REASON_COLUMNS if reasons else ())}
     taken = sorted(ours & set(opened.column_names))
     if taken:

@@ -7,6 +7,7 @@ from rdplearn.cli.options import (
     Dask,
     Keep,
     KeptModel,
+    MoreTables,
     OutputPath,
     ReadingOptions,
     ReportPath,
@@ -19,6 +20,7 @@ from rdplearn.cli.options import (
 def detect(
     *,
     table: TablePath,
+    more: MoreTables = None,
     output: OutputPath = None,
     model_path: KeptModel = None,
     report_path: ReportPath = None,
@@ -40,20 +42,23 @@ def detect(
       rdplearn detect sales.csv --id order --ignore note --contamination 0.01 -o scores.parquet
       rdplearn detect sales.csv --keep -o sales_with_scores.csv
       rdplearn detect sales.csv --id order --report report.html
+      rdplearn detect sales.xlsx --sheet 2024
+      rdplearn detect january.csv february.csv
       zcat sales.csv.gz | rdplearn detect - --json
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import check_one_machine, check_page, require_columns
+    from rdplearn.cli.checks import check_one_machine, check_page, files_named, require_columns
     from rdplearn.cli.detect_output import DetectOutput
     from rdplearn.report import GatheredRows, describe_detection, write_page
     from rdplearn.table_model import TableModel
 
     check_one_machine(dask, report=report_path)
     check_page(report_path)
+    files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check({"table": table}, output, model_path, report_path)
-        opened = backend.open(table)
+        backend.check({"table": files}, output, model_path, report_path)
+        opened = backend.open(files)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
         answers = DetectOutput(backend, opened, output, wanted, keep=keep)
         detector = training.detector(verbose=talk.shows_progress)
