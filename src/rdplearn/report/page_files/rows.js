@@ -102,7 +102,7 @@ function rowElements(place) {
     const isNumber = typeof value === "number";
     const isBrief = String(value ?? "").length <= BRIEF; // not broken into lines
     const cell = element("td", { class: `${column.kind} ${isNumber ? "number" : isBrief ? "brief" : ""}` });
-    cell.append(column.shows ? column.shows(row) : value === null ? "" : own((column.words || valueWords)(value)));
+    cell.append(column.shows ? column.shows(row) : value === null ? element("span", { class: "aside", text: "missing" }) : own((column.words || valueWords)(value)));
     return cell;
   });
   const line = element("tr", { class: classes.join(" "), "data-row": row.row }, element("td", { class: "opener" }, opener), ...cells);
