@@ -130,7 +130,7 @@ def _changes(sheet: Sheet, choices: Choices, change: Change, rng: np.random.Gene
         column = columns[rng.choice(np.flatnonzero(can_change[row]))]
         cell = change(sheet, column, row, rng)
         while change is _newcat and {column: cell} in changes.values():
-            cell = change(sheet, column, row, rng)
+            cell += str(rng.choice(list(string.ascii_letters)))  # a value that occurs once
         changes[row] = {column: cell}
     return changes
 
