@@ -16,7 +16,7 @@ from experiments.downloads import file_sha256
 from experiments.evaluation import versions
 from experiments.machine import describe_machine
 from experiments.mixed import loading, page
-from experiments.mixed.measuring import METHODS, OURS, measure_as_it_is, measure_planted
+from experiments.mixed.measuring import METHODS, measure_as_it_is, measure_planted
 from experiments.mixed.planting import KINDS, plant
 
 FOLDER = results.RESULTS / "mixed"

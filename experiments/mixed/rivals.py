@@ -29,9 +29,10 @@ def rarity(frame: pd.DataFrame, seed: int) -> np.ndarray:
 def isolation_forest(frame: pd.DataFrame, seed: int) -> np.ndarray:
     """scikit-learn's, on numbers, indicators of categories, log frequencies of texts and indicators of holes."""
     columns = sort_columns(frame)
-    parts = [columns.numbers.fillna(columns.numbers.median()), pd.get_dummies(columns.categories.astype(object))]
-    parts += [columns.texts.apply(lambda cells: np.log(frequencies(cells))).fillna(0.0), columns.holes]
-    matrix = np.concatenate([part.to_numpy(dtype=float) for part in parts], axis=1)
+    words = [pd.get_dummies(columns.categories[name].astype(object)) for name in columns.categories]
+    texts = [np.log(frequencies(columns.texts[name])).fillna(0.0) for name in columns.texts]
+    numbers = columns.numbers.fillna(columns.numbers.median())
+    matrix = pd.concat([numbers, *words, *texts, columns.holes], axis=1).to_numpy(dtype=float)
     return -IsolationForest(random_state=seed).fit(matrix).score_samples(matrix)
 
 
