@@ -172,7 +172,7 @@ def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
     if detector.false_alarm_rate is not None:
         return false_alarm_threshold(scores, detector.false_alarm_rate)
     if detector.contamination == "auto":
-        return automatic_threshold(scores, on_logs=detector.combination_.geometric)
+        return automatic_threshold(scores)
     return share_threshold(scores, detector.contamination)
 
 
