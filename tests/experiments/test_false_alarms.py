@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from experiments.__main__ import app
 from typer.testing import CliRunner
 
 from experiments import false_alarms, results
-from experiments.__main__ import app
 
 
 @pytest.fixture(autouse=True)
