@@ -11,16 +11,16 @@ from typing import Annotated, Any
 import typer
 from threadpoolctl import threadpool_limits
 
-from experiments import datasets, results, runs
+from experiments import datasets, false_alarms, results, runs
 from experiments.downloads import file_sha256
 from experiments.evaluation import versions
 from experiments.machine import describe_machine
 from experiments.mixed import loading, page
 from experiments.mixed.measuring import METHODS, measure_as_it_is, measure_planted
+from experiments.mixed.page import AS_IT_IS
 from experiments.mixed.planting import KINDS, plant
 
 FOLDER = results.RESULTS / "mixed"
-AS_IT_IS = "as it is"
 app = typer.Typer(help="Errors planted in real mixed tables.", no_args_is_help=True, add_completion=False)
 
 
@@ -46,9 +46,10 @@ def run(
 def report(
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "mixed.md",
     folder: Annotated[Path, typer.Option("--results", help="folder of the result files")] = FOLDER,
+    alarms: Annotated[Path, typer.Option(help="the lines of false-alarms")] = false_alarms.PATH,
 ) -> None:
     """Write docs/mixed.md from the result lines."""
-    output.write_text(page.page(list(results.read(folder))))
+    output.write_text(page.page(list(results.read(folder)), list(results.read_file(alarms))))
     typer.echo(output)
 
 
