@@ -92,7 +92,9 @@ class TableModel:
         sample = sampler.sample()
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
-        self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
+        matrix = self.encoder.transform(Table(name, *read_frame(sample.rows)))
+        told = {"columns": self.encoder.table_columns_} if isinstance(self.estimator, RDPDetector) else {}
+        self.estimator.fit(matrix, **told)
         return self
 
     @for_partitions

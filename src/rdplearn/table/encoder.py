@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rdplearn._to_dask import for_partitions
+from rdplearn._types import TableColumns
 from rdplearn.errors import TableError, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
@@ -359,6 +360,12 @@ class TableEncoder:
         self.groups_: dict[str, list[int]] = {}
         for place, source in enumerate(self.source_columns_):
             self.groups_.setdefault(source, []).append(place)
+        self.table_columns_ = TableColumns(
+            names=list(self.groups_),
+            group_of_column=np.repeat(np.arange(len(self.groups_)), [len(places) for places in self.groups_.values()]),
+            is_mark=np.array([is_mark for column in self.columns_ for is_mark in column.marks()], dtype=bool),
+            weights=np.ones(len(self.groups_)),
+        )
 
     def _sparse_pays(self, summary: TableSummary) -> bool:
         filled = sum(column.expected_entries(summary.columns[column.source]) for column in self.columns_)
