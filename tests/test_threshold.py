@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from rdplearn import RDPDetector, RDPWarning
-from rdplearn._scoring.threshold import (
-    MOST_ANOMALIES,
-    anomalous_share,
-    automatic_threshold,
-    false_alarm_threshold,
-    rate_threshold,
-    share_threshold,
-)
+from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, rate_threshold, share_threshold
+from rdplearn._views.normal_rows import MOST_ANOMALIES, OF_LOGS, OF_SURPRISES, anomalous_share
 from tests.conftest import planted_table
 
 
@@ -35,13 +29,18 @@ def contaminated(scale, share, n_rows, rng):
     return np.where(is_odd, FAR[scale](scores), scores), is_odd
 
 
+def share_in(scores, scale):
+    values = np.log(np.maximum(scores, 1e-300)) if scale == "size" else scores
+    return anomalous_share(np.sort(values), OF_LOGS if scale == "size" else OF_SURPRISES)
+
+
 @pytest.mark.parametrize("scale", SCORES)
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.1])
 def test_by_default_one_normal_row_in_a_hundred_is_reported_and_all_that_is_stranger(scale, share, rng):
     reported = []
     for _ in range(20):
         scores, is_odd = contaminated(scale, share, 2000, rng)
-        is_reported = scores > automatic_threshold(scores, scale=scale)
+        is_reported = scores > automatic_threshold(scores, is_surprise=scale == "surprise")
         assert np.all(is_reported[is_odd])
         reported.append(np.mean(is_reported[~is_odd]))
     assert 0.005 < np.median(reported) < 0.02
@@ -53,7 +52,7 @@ def test_the_false_alarm_rate_is_met_without_anomalies(scale, rate, rng):
     shares = []
     for _ in range(100):
         calibration, fresh = SCORES[scale](rng, (2, 2000))
-        shares.append(np.mean(fresh > false_alarm_threshold(calibration, rate, scale=scale)))
+        shares.append(np.mean(fresh > false_alarm_threshold(calibration, rate, is_surprise=scale == "surprise")))
     assert np.median(shares) == pytest.approx(rate, rel=0.1)
 
 
@@ -62,7 +61,7 @@ def test_the_false_alarm_rate_is_met_without_anomalies(scale, rate, rng):
 @pytest.mark.parametrize("rate", [0.003, 0.01, 0.05])
 def test_anomalies_among_the_calibration_rows_neither_hide_nor_raise_alarms(scale, share, rate, rng):
     scores, is_odd = contaminated(scale, share, 5000, rng)
-    threshold = false_alarm_threshold(scores, rate, scale=scale)
+    threshold = false_alarm_threshold(scores, rate, is_surprise=scale == "surprise")
     assert 0.5 * rate < np.mean(SCORES[scale](rng, 20_000) > threshold) < 2.0 * rate
     assert np.mean(scores[is_odd] > threshold) > 0.99
 
@@ -70,9 +69,9 @@ def test_anomalies_among_the_calibration_rows_neither_hide_nor_raise_alarms(scal
 @pytest.mark.parametrize("scale", SCORES)
 def test_the_share_of_anomalies_is_found_up_to_a_limit(scale, rng):
     for share in (0.0, 0.03, 0.1):
-        found = [anomalous_share(contaminated(scale, share, 2000, rng)[0], scale=scale) for _ in range(9)]
+        found = [share_in(contaminated(scale, share, 2000, rng)[0], scale) for _ in range(9)]
         assert np.median(found) == pytest.approx(share, abs=0.012)
-    assert anomalous_share(contaminated(scale, 0.5, 2000, rng)[0], scale=scale) <= MOST_ANOMALIES
+    assert share_in(contaminated(scale, 0.5, 2000, rng)[0], scale) <= MOST_ANOMALIES
 
 
 def test_a_rate_beyond_the_rows_is_continued(rng):
@@ -88,8 +87,8 @@ def test_a_rate_beyond_the_rows_is_continued(rng):
 def test_scores_that_are_all_the_same_raise_no_alarm(scale, n_rows):
     for value in (0.0, 2.0):
         scores = np.full(n_rows, value)
-        assert not np.any(scores > automatic_threshold(scores, scale=scale))
-        assert anomalous_share(scores, scale=scale) == 0.0
+        assert not np.any(scores > automatic_threshold(scores, is_surprise=scale == "surprise"))
+        assert share_in(scores, scale) == 0.0
 
 
 def test_few_rows_apart_from_many_that_are_the_same_are_not_taken_for_a_tail():

@@ -23,7 +23,7 @@ from rdplearn._explain.explanation import (
     grouped_values,
     typical_ranges,
 )
-from rdplearn._explain.reliability import Assessment, assess
+from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import (
     SHARE_ROWS,
@@ -467,6 +467,22 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         scaled = all_scaled_scores(self, matrix)
         views = in_turn(self.chosen_.views, scaled.shape[1])
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+
+    def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:
+        """How many of the rows at the top another seed would have there; None of a single member.
+
+        Parameters
+        ----------
+        X : the highest rows of a table, ten times as many as are to be judged; the others hardly matter
+        n_rows : of the table
+        """
+        matrix = self._new_rows(X)
+        has_company = len(self.combination_.weights) > 1 and matrix.shape[0] > 1
+        return (
+            ranking_stability(all_scaled_scores(self, matrix), self.combination_, n_rows=n_rows)
+            if has_company
+            else None
+        )
 
     def _n_kept_rounds(self) -> int:
         check_is_fitted(self)

@@ -32,6 +32,7 @@ from rdplearn._scoring.threshold import rate_threshold
 from rdplearn._types import Doubles
 
 TOP_SHARE, FEWEST_TOP = 0.01, 10
+PER_TOP_ROW = 10  # of the highest rows; what is further down hardly ever is at the top for half of the members
 N_SPLITS, N_DRAWS = 10, 100
 FALSE_ALARM_RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 INTERVAL = (0.05, 0.95)
@@ -142,7 +143,12 @@ def assess(
 
 
 def ranking_stability(
-    scaled: npt.NDArray[Any], combination: Combination | None = None, *, top_share: float = TOP_SHARE, seed: int = 0
+    scaled: npt.NDArray[Any],
+    combination: Combination | None = None,
+    *,
+    top_share: float = TOP_SHARE,
+    n_rows: int | None = None,
+    seed: int = 0,
 ) -> RankingStability:
     """How stable the rows at the top are between halves of the ensemble, and so between seeds.
 
@@ -150,6 +156,7 @@ def ranking_stability(
     ----------
     scaled : (n_rows, n_members), at least two of each
     top_share : which part of the rows is the top; at least 10 rows, and at most half of them
+    n_rows : of the table, if these are but its highest rows; the top is then at most a tenth of them
 
     Examples
     --------
@@ -160,15 +167,17 @@ def ranking_stability(
     >>> ranking_stability(noise).figure < 0.1
     True
     """
-    n_rows = len(scaled)
+    n_judged = len(scaled)
     n_members = scaled.shape[1] if combination is None else len(combination.weights)
-    if n_rows < 2 or n_members < 2:
+    if n_judged < 2 or n_members < 2:
         raise ValueError(
-            f"ranking_stability compares members on rows and needs at least 2 of both. Got {n_rows} row(s) and "
+            f"ranking_stability compares members on rows and needs at least 2 of both. Got {n_judged} row(s) and "
             f"{n_members} member(s): fit with a larger n_members."
         )
     combination = combination or mean_of(n_members)
-    n_top = max(1, min(max(FEWEST_TOP, round(top_share * n_rows)), n_rows // 2))
+    n_rows = n_judged if n_rows is None else n_rows
+    most = n_judged // 2 if n_rows == n_judged else n_judged // PER_TOP_ROW
+    n_top = max(1, min(max(FEWEST_TOP, round(top_share * n_rows)), most))
     rng = np.random.default_rng(seed)
     shared = [_shared_top(scaled, combination, rng.permutation(n_members), n_top) for _ in range(N_SPLITS)]
     by_chance = n_top / n_rows
@@ -237,7 +246,7 @@ def alarm_table(
     per_judged = (len(scaled) if n_rows is None else n_rows) / len(scaled)
     scores = combination.over_members(scaled)
     rates = [rate for rate in false_alarm_rates if rate * len(scores) >= 1] or [max(false_alarm_rates)]
-    lines = [rate_threshold(scores, rate, scale=combination.kind_of_scores) for rate in rates]
+    lines = [rate_threshold(scores, rate, is_surprise=bool(combination.voices)) for rate in rates]
     shares = _drawn_shares(scaled, combination, rates, np.random.default_rng(seed))
     table = []
     for rate, line, of_rate in zip(rates, lines, shares.T, strict=True):
@@ -294,7 +303,7 @@ def _drawn_shares(
         rows = rng.integers(n_rows, size=min(n_rows, MOST_DRAWN_ROWS))
         weights = combination.weights * np.bincount(rng.integers(n_members, size=n_members), minlength=n_members)
         scores = combination.with_weights(weights).over_members(scaled[rows])
-        lines = [rate_threshold(scores, rate, scale=combination.kind_of_scores) for rate in rates]
+        lines = [rate_threshold(scores, rate, is_surprise=bool(combination.voices)) for rate in rates]
         shares[draw] = [np.mean(scores > line) for line in lines]
     # A draw of few rows varies more than a draw of all: bring its spread to that of the table.
     centre = shares.mean(axis=0)

@@ -5,7 +5,7 @@ their own. All of it is a surprise, :math:`-\log p`, of a column of the *table*,
 
 - *by itself*: how few rows have a number as far out (`tails.py`), or a category as rare;
 - *beside the others*: how few rows differ as much from what their other columns suggest (`Companions`);
-- *holes*: the surprises of all that is missing, added up.
+- *holes*: the surprises of all that is missing, added up, but no more than rows with as many such holes are rare.
 
 With `J` columns there are `J` chances to be surprised, so each pays :math:`\log J`, or less than that by its weight.
 
@@ -68,6 +68,7 @@ class CellVoice:
 
     cells : a view that shows each matrix column's surprise
     none : (n_groups,), the surprise of a category that no indicator of the column of the table says; 0 for numbers
+    hole_curve : knots and heights of a curve from a row's holes, added up, to how rare such rows are
     odds : added to every surprise, in nats
     companions : None where a table has a single column, or too many
     """
@@ -75,6 +76,7 @@ class CellVoice:
     table: TableColumns
     cells: View
     none: Doubles
+    hole_curve: tuple[Doubles, Doubles]
     odds: float
     companions: Companions | None
 
@@ -113,6 +115,11 @@ class CellVoice:
 
     def holes(self, heights: Floats) -> Floats:
         """The surprise of all that is missing in each row: (n_rows,)."""
+        added = self.added_holes(heights)
+        return np.minimum(added, np.interp(added, *self.hole_curve).astype(np.float32))
+
+    def added_holes(self, heights: Floats) -> Floats:
+        """The surprises of all that is missing in each row, prices paid, added up: (n_rows,)."""
         marks = np.flatnonzero(self.table.is_mark)
         prices = self.prices[self.table.group_of_column[marks]].astype(np.float32)
         return np.add.reduce(np.maximum(heights[:, marks] - prices, 0), axis=1)

@@ -14,8 +14,8 @@ In both, scores are brought to a *scale* on which they are averaged: as they are
 A detector may have several *voices*: members that judge by novelty, members that judge by distance, and the cells of a
 table (`cells.py`). What each of them says becomes a surprise, :math:`-\log_{10} p`, where `p` is the share of rows that
 it finds as odd (`tails.py`), and the largest counts: one voice is enough. That largest surprise is brought to the same
-scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
-row in a thousand is as odd".
+scale once more, for the more voices there are, the more often one of them is surprised; this time among the rows that
+are normal (`normal_rows.py`). A score of 3 reads "about one normal row in a thousand is as odd".
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Floats, Ints
+from rdplearn._views.normal_rows import OF_LOGS, OF_SURPRISES, anomalous_share, without_top
 from rdplearn._views.tails import LONG_WAY, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
@@ -65,11 +66,6 @@ class Combination:
     weights: Doubles
     voices: tuple[Voice, ...] = ()
     scale: tuple[Doubles, Doubles] = AS_IT_IS
-
-    @property
-    def kind_of_scores(self) -> str:
-        """What scores are: "surprise" if there are voices, and otherwise a "size"."""
-        return "surprise" if self.voices else "size"
 
     def to_scale(self, scores: Floats, typical: Floats) -> Floats:
         """Bring the scores of members to the scale on which they are averaged."""
@@ -141,10 +137,13 @@ def with_voices(combination: Combination, scaled: npt.NDArray[np.floating]) -> C
     if not combination.geometric:
         return combination
     members = np.arange(len(combination.weights))
-    averages = np.add.reduce(scaled[:, members] * combination.weights, axis=1)
-    voices = (Voice(members, *score_curve(np.exp(averages.astype(np.float64)))),)
+    averages = np.add.reduce(scaled[:, members] * combination.weights, axis=1).astype(np.float64)
+    voices = (Voice(members, *score_curve(np.exp(averages))),)
     unscaled = replace(combination, voices=voices)
-    return replace(unscaled, scale=score_curve(np.exp(unscaled.largest_surprise(scaled))))
+    surprises = np.sort(unscaled.largest_surprise(scaled))
+    # what is rare among all rows is not rare enough where many of them are anomalies
+    share = max(anomalous_share(np.sort(averages), OF_LOGS), anomalous_share(surprises, OF_SURPRISES))
+    return replace(unscaled, scale=score_curve(np.exp(without_top(surprises, share))))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:

@@ -48,7 +48,10 @@ def holes(graph: Graph, heights: Value, voice: CellVoice) -> Value:
     with np.errstate(invalid="ignore"):
         prices = np.where(table.is_mark, voice.prices[table.group_of_column], np.inf)
     beyond = graph.add("Max", graph.add("Sub", heights, prices), np.array(0.0))
-    return graph.add("ReduceSum", beyond, np.array([1]), keepdims=0)
+    added = graph.add("ReduceSum", beyond, np.array([1]), keepdims=1)
+    return graph.add(
+        "Squeeze", graph.add("Min", added, piecewise_linear(graph, added, [voice.hole_curve])), np.array([1])
+    )
 
 
 def companion_surprises(graph: Graph, rows: Value, companions: Companions, table: TableColumns) -> Value:

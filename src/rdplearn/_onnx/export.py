@@ -49,9 +49,9 @@ def export_onnx(
     """Write a fitted model as an ONNX file, whole or not at all.
 
     Its input is ``rows``, of shape (n_rows, n_columns) with any number of rows. Its outputs are called like the methods
-    that they agree with, to 1e-5, scores to 0.0002: ``score_samples``, ``decision_function`` and ``predict`` of a detector,
-    ``transform`` of a transformer, ``predict`` and ``transform`` of a clusterer. A `TableModel` takes the numbers that
-    its encoder makes of a table; their names stand in the file's metadata under ``columns``.
+    that they agree with, to 1e-5, scores to 0.0002: ``score_samples``, ``decision_function`` and ``predict`` of a
+    detector, ``transform`` of a transformer, ``predict`` and ``transform`` of a clusterer. A `TableModel` takes the
+    numbers that its encoder makes of a table; their names stand in the file's metadata under ``columns``.
 
     Parameters
     ----------

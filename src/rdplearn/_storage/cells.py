@@ -23,12 +23,13 @@ class StoredCells:
     """The part of the header that describes the voice of cells.
 
     names : of the columns of the table
-    n_knots, n_rank_knots, n_companion_knots : of the curves; the last two are 0 without companions
+    n_knots, n_hole_knots, n_rank_knots, n_companion_knots : of the curves; the last two are 0 without companions
     """
 
     names: list[str]
     odds: float
     n_knots: int
+    n_hole_knots: int
     n_rank_knots: int
     n_companion_knots: int
 
@@ -41,6 +42,8 @@ def describe_cells(voice: CellVoice) -> tuple[StoredCells, Arrays]:
         "is_mark": table.is_mark.astype(np.int64),
         "weights": table.weights,
         "none": voice.none,
+        "holes.knots": voice.hole_curve[0],
+        "holes.heights": voice.hole_curve[1],
         **_curve_arrays("cells", _only_curves(voice.cells)),
     }
     n_rank_knots = n_companion_knots = 0
@@ -50,13 +53,14 @@ def describe_cells(voice: CellVoice) -> tuple[StoredCells, Arrays]:
         arrays |= _curve_arrays("ranks", ranks) | _curve_arrays("companions", companions.curves)
         arrays |= {"companions.weights": companions.weights, "companions.offset": companions.offset}
     n_knots = len(_only_curves(voice.cells).knots)
-    return StoredCells(list(table.names), voice.odds, n_knots, n_rank_knots, n_companion_knots), arrays
+    n_hole_knots = len(voice.hole_curve[0])
+    return StoredCells(list(table.names), voice.odds, n_knots, n_hole_knots, n_rank_knots, n_companion_knots), arrays
 
 
 def read_cells(values: Any, owner: str) -> StoredCells:
     """The description, checked."""
     stored = make(StoredCells, values, owner)
-    if not stored.names or bool(stored.n_rank_knots) != bool(stored.n_companion_knots):
+    if not stored.names or not stored.n_hole_knots or bool(stored.n_rank_knots) != bool(stored.n_companion_knots):
         raise ModelFileError(f"{owner} has an impossible 'cells': {values!r:.60}.")
     return stored
 
@@ -69,6 +73,8 @@ def cells_layout(stored: StoredCells, n_columns: int) -> Layout:
         "is_mark": ("I64", (n_columns,)),
         "weights": ("F64", (n_groups,)),
         "none": ("F64", (n_groups,)),
+        "holes.knots": ("F64", (stored.n_hole_knots,)),
+        "holes.heights": ("F64", (stored.n_hole_knots,)),
         **_curve_layout("cells", n_columns, stored.n_knots),
     }
     if stored.n_rank_knots:
@@ -98,7 +104,16 @@ def rebuild_cells(stored: StoredCells, arrays: Arrays, views: list[View]) -> Cel
             offset=arrays["companions.offset"],
             curves=rebuild_curves("companions", arrays),
         )
-    return CellVoice(table, View((rebuild_curves("cells", arrays),)), arrays["none"], stored.odds, companions)
+    if (np.diff(arrays["holes.knots"]) < 0).any():
+        raise ModelFileError("The curve of holes must have ascending knots.")
+    return CellVoice(
+        table=table,
+        cells=View((rebuild_curves("cells", arrays),)),
+        none=arrays["none"],
+        hole_curve=(arrays["holes.knots"], arrays["holes.heights"]),
+        odds=stored.odds,
+        companions=companions,
+    )
 
 
 def rebuild_curves(name: str, arrays: Arrays) -> CurveView:

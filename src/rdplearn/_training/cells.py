@@ -10,16 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from rdplearn._model.cells import CellVoice, Companions, dense
-from rdplearn._types import Doubles, Ints, Matrix, Rows, TableColumns
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, TableColumns
 from rdplearn._views.balance import is_indicator
-from rdplearn._views.curves import CurveView, Distinct, distinct_columns, joined_curves, with_zero_at_zero
-from rdplearn._views.tails import score_curve, tail_curve
+from rdplearn._views.curves import Curve, CurveView, Distinct, distinct_columns, joined_curves, with_zero_at_zero
+from rdplearn._views.tails import COUNTED, distance_curve, score_curve, tail_curve
 from rdplearn._views.view import View
 
 RIDGE = 0.02  # of every variance is taken for noise, so that nothing is predicted to the last bit
 LEAST_SPREAD = 1e-9
 ODDS = (-1.0, 2.0)  # of tables of numbers alone, and of those with enough other columns
 ENOUGH_OTHERS = 0.25
+AS_THEY_ARE = (np.array([0.0]), np.array([0.0]))
 NO_CURVES = CurveView(np.zeros(1, dtype=np.int64), np.empty(0), np.empty(0))
 MOST_COMPANIONS = 1_000  # matrix columns: of more, predicting each from all others takes too long
 
@@ -41,13 +42,21 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
     ]
     zeroed = [with_zero_at_zero(column, *curve) for column, curve in zip(columns, curves, strict=True)]
     has_company = len(table.names) > 1 and len(columns) <= MOST_COMPANIONS
-    return CellVoice(
+    voice = CellVoice(
         table=table,
         cells=View((joined_curves(zeroed),)),
         none=none,
+        hole_curve=AS_THEY_ARE,
         odds=odds_of(share_of_numbers=float(np.mean(~worded & (table.sizes == 1)))),
         companions=learn_companions(dense(ranks(sample)), table, ranks) if has_company else None,
     )
+    return replace(voice, hole_curve=rarity_of_holes(voice.added_holes(dense(voice.cells(sample)))))
+
+
+def rarity_of_holes(added: Floats) -> Curve:
+    """How rare rows are with as many, and as rare, holes. added : of each row of the sample, 0 without holes."""
+    values, counts = np.unique(added[added > 0].astype(np.float64), return_counts=True)
+    return distance_curve(values, counts.astype(np.float64), float(len(added)), COUNTED)
 
 
 def odds_of(share_of_numbers: float) -> float:

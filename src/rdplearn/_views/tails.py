@@ -52,11 +52,11 @@ def exponent_of(points: Doubles, counted: float, n_rows: float) -> float:
     return min([largest, *(fall / width for fall, width in pairs if width > 0)])
 
 
-def side_of(distances: Doubles, counts: Doubles, n_rows: int) -> Curve:
-    """The surprise of values on one side of the median, by their distance from it; 0 at the median itself."""
+def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, counted: float) -> Curve:
+    """The surprise of distances from 0 on, where it is 0; see `tail_of`."""
     if not len(distances):
-        return np.array([0.0, 1e-6]), np.array([0.0, np.log(n_rows)])
-    knots, heights, exponent = tail_of(distances, counts, 0.5 * n_rows, COUNTED_OF_SIDE)
+        return np.array([0.0, 1e-6]), np.array([0.0, np.log(2.0 * n_rows)])
+    knots, heights, exponent = tail_of(distances, counts, n_rows, counted)
     last = knots[-1]
     reach = FARTHER[last < np.finfo(np.float64).max / FARTHER[-1] / 8 / FARTHER]
     beyond = heights[-1] + exponent * np.log(reach)
@@ -74,9 +74,9 @@ def tail_curve(column: Distinct) -> Curve:
     [0.0, 3.6, 29.8, 7.7]
     """
     middle, values, counts = column.quantile(0.5), column.values, column.counts.astype(np.float64)
-    above, below = values > middle, values < middle
-    high, up = side_of(values[above] - middle, counts[above], column.n_rows)
-    low, down = side_of((middle - values[below])[::-1], counts[below][::-1], column.n_rows)
+    above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, COUNTED_OF_SIDE)
+    high, up = distance_curve(values[above] - middle, counts[above], *of_side)
+    low, down = distance_curve((middle - values[below])[::-1], counts[below][::-1], *of_side)
     knots = np.concatenate([middle - low[:0:-1], middle + high])
     heights = np.concatenate([down[:0:-1], up])
     return rare_signs_raised(knots, heights, column)

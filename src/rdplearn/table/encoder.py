@@ -17,6 +17,7 @@ from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import decide_kind
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.findings import Findings
+from rdplearn.table.parameters import Parameters
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
@@ -32,7 +33,7 @@ FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
 
 
-class TableEncoder:
+class TableEncoder(Parameters):
     """Turn a table of numbers, categories, dates, texts and holes into a matrix of float32.
 
     The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
@@ -124,8 +125,11 @@ class TableEncoder:
         self.sparse = sparse
 
     @for_partitions
-    def fit(self, table: Any) -> TableEncoder:
-        """Learn the encoding of a table: a path, ``"-"``, a data frame, an array, or an opened `Table`."""
+    def fit(self, table: Any, y: object = None) -> TableEncoder:
+        """Learn the encoding of a table: a path, ``"-"``, a data frame, an array, or an opened `Table`.
+
+        `y` is ignored, and there because pipelines pass it.
+        """
         return self.fit_summary(self.summarise(table))
 
     def summarise(self, table: Any) -> TableSummary:
@@ -161,7 +165,7 @@ class TableEncoder:
             return vstack(matrices, format="csr")
         return np.concatenate(matrices)
 
-    def fit_transform(self, table: Any) -> Matrix:
+    def fit_transform(self, table: Any, y: object = None) -> Matrix:
         """Learn the encoding of a table and encode it."""
         opened = open_table(table)
         return self.fit(opened).transform(opened)
