@@ -77,12 +77,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Show a progress bar on stderr.
     **Threshold**
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
-        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
-        large tables a random sample is judged: 1,000 rows for the box plot, 100,000 for a share.
+        Share of rows that `predict` reports. By default about one in a hundred normal rows, and every row stranger than
+        these. Of large tables a random sample is judged: 1,000 rows by default, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
-        Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
-        fifth of the rows, at most 10,000, which no member is trained on.
+        Instead of `contamination`: about this share of the *normal* rows is reported, and every row stranger than
+        these. It is calibrated on a fifth of the rows, at most 10,000, which no member is trained on.
     **Ensemble**
     views : str or list of str, default="auto"
         How members see the columns: "minmax" scales them to [0, 1] by their range at fit, "robust" by their median and

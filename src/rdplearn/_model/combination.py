@@ -14,8 +14,8 @@ In both, scores are brought to a *scale* on which they are averaged: as they are
 A detector may have several *voices*: members that judge by novelty, members that judge by distance, and the cells of a
 table (`cells.py`). What each of them says becomes a surprise, :math:`-\log_{10} p`, where `p` is the share of rows that
 it finds as odd (`tails.py`), and the largest counts: one voice is enough. That largest surprise is brought to the same
-scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
-row in a thousand is as odd".
+scale once more, for the more voices there are, the more often one of them is surprised; this time among the rows that
+are normal (`normal_rows.py`). A score of 3 reads "about one normal row in a thousand is as odd".
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Floats, Ints
-from rdplearn._views.tails import LONG_WAY, SCALE_POINTS, VOICE_POINTS, score_curve
+from rdplearn._views.normal_rows import OF_LOGS, OF_SURPRISES, anomalous_share, without_top
+from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
@@ -146,12 +147,16 @@ def with_voices(combination: Combination, scaled: npt.NDArray[np.floating], team
     """
     if not combination.geometric:
         return combination
-    voices = []
-    for number, members in enumerate(teams):
-        curve = score_curve(np.exp(combination.averages(scaled, members)), VOICE_POINTS)
-        voices.append(Voice(members, *curve, price=PRICE if number else 0.0))
-    unscaled = replace(combination, voices=tuple(voices))
-    return replace(unscaled, scale=score_curve(np.exp(unscaled.largest_surprise(scaled)), SCALE_POINTS))
+    averages = [combination.averages(scaled, members).astype(np.float64) for members in teams]
+    voices = tuple(
+        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=PRICE if number else 0.0)
+        for number, (members, logs) in enumerate(zip(teams, averages, strict=True))
+    )
+    unscaled = replace(combination, voices=voices)
+    surprises = np.sort(unscaled.largest_surprise(scaled))
+    # what is rare among all rows is not rare enough where many of them are anomalies
+    share = max(anomalous_share(np.sort(averages[0]), OF_LOGS), anomalous_share(surprises, OF_SURPRISES))
+    return replace(unscaled, scale=score_curve(np.exp(without_top(surprises, share)), RESIDUAL_POINTS))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:

@@ -19,7 +19,7 @@ from rdplearn._types import Doubles
 from rdplearn._views.curves import NARROWEST, Curve, Distinct
 
 RESIDUAL_POINTS, SIDE_POINTS = (0.8, 0.9, 0.985), (0.8, 0.9, 0.97)  # of a column; a side has half of the rows
-VOICE_POINTS, SCALE_POINTS = (0.6, 0.75, 0.9), (0.5, 0.7, 0.85)  # of one voice's scores, and of all together
+VOICE_POINTS = (0.6, 0.75, 0.9)  # of the scores of a voice
 Points = tuple[float, float, float]
 LARGEST_EXPONENT = 5.0
 FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
