@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from experiments import datasets, framework_figure, plots, report, reproduction, rereading, results, runs, show, tables
+from experiments.feedback.command import app as feedback
 from experiments.study.command import app as study
 from experiments.theory import NAMES as STATEMENTS
 from experiments.theory.command import app as theory
@@ -21,6 +22,7 @@ Start with: python -m experiments run all --budget quick (minutes, small data), 
 """
 app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(study, name="study")
+app.add_typer(feedback, name="feedback")
 app.add_typer(theory, name="theory")
 
 

@@ -102,7 +102,9 @@ class Asking:
         """Where the nearness of all rows to each point is kept; it is made once."""
         keys = row_keys(points)
         if len(self._slot_of) > MOST_KEPT:  # many are taken as another row by now
-            self._slot_of, self._near = {}, self._near[:0]
+            kept = [key for key in keys if key in self._slot_of]
+            self._near = self._near[[self._slot_of[key] for key in kept]]
+            self._slot_of = {key: slot for slot, key in enumerate(kept)}
         new = [place for place, key in enumerate(keys) if key not in self._slot_of]
         if new:
             made = np.ascontiguousarray(nearness(self._seen, points[new]).T)

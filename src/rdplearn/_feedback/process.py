@@ -21,7 +21,7 @@ from rdplearn._feedback.columns import farthest_first, nearness
 from rdplearn._types import Doubles, Floats, Ints, Rows
 
 MEANT = {"anomalous": 5.0, "normal": -2.0}
-NEAR_VARIANCE, TRUST_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 3.0
+NEAR_VARIANCE, TRUST_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 6.0
 MOST_POINTS = 300
 
 
