@@ -3,7 +3,8 @@ r"""What answers say of all other rows: a Gaussian process whose mean is the det
 With :math:`f(x)` the detector's score on its `Scale` and :math:`n(x, y)` the nearness of two rows, the true score is
 :math:`f + g`, where :math:`g` is Gaussian with covariance :math:`a^2 n(x, y) + b^2 f(x) f(y)`: near rows move together,
 and the detector as a whole may deserve more or less trust. An answer is the true score, 5 for an anomaly and -2 for a
-normal row, with an error whose variance allows for one wrong answer in ten. Contradictory answers meet in the middle.
+normal row, with an error whose variance allows for wrong answers; one that all others contradict is trusted less.
+Contradictory answers about one row meet in the middle.
 
 All of it depends on the answers together, not on their order. With more than `MOST_POINTS` different answered rows, the
 nearest to each other are taken as one, with the mean of their answers: time and memory stay bounded.
@@ -22,6 +23,7 @@ from rdplearn._types import Doubles, Floats, Ints, Rows
 
 MEANT = {"anomalous": 5.0, "normal": -2.0}
 NEAR_VARIANCE, TRUST_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 6.0
+DOUBT = 0.5
 MOST_POINTS = 300
 
 
@@ -59,6 +61,10 @@ class Process:
         explained = solve_triangular(self.lower, self._covariance(near, prior).T, lower=True)
         return np.sqrt(np.maximum(prior_variance(prior) - np.sum(explained**2, axis=0), 0.0))
 
+    def first_answers(self, points: Ints) -> list[int]:
+        """For each of some points, the first answered row that it stands for."""
+        return [int(np.argmax(self.nearest == point)) for point in points]
+
     def _covariance(self, near: Floats, prior: Doubles) -> Doubles:
         return NEAR_VARIANCE * near.astype(np.float64) + TRUST_VARIANCE * np.outer(prior, self.prior)
 
@@ -92,5 +98,18 @@ def learn_process(points: Rows, prior: Doubles, meant: Doubles, n_told: Ints) ->
         points, prior, n_told = points[chosen], prior[chosen], totals
     near = nearness(points, points).astype(np.float64)
     covariance: Any = NEAR_VARIANCE * near + TRUST_VARIANCE * np.outer(prior, prior)
-    lower = cholesky(covariance + np.diag(ERROR_VARIANCE / n_told), lower=True)
+    error = ERROR_VARIANCE / n_told
+    error = error * (1 + DOUBT * contradiction(covariance + np.diag(error), surprise))
+    lower = cholesky(covariance + np.diag(error), lower=True)
     return Process(points, prior, cho_solve((lower, True), surprise), lower, nearest)
+
+
+def contradiction(covariance: Doubles, surprise: Doubles) -> Doubles:
+    """How far each answer is from what all others say of its row: squared, in variances, beyond the first.
+
+    An answer alone among contrary ones is more likely wrong, and counts for less.
+    """
+    lower = cholesky(covariance, lower=True)
+    precision = np.diag(cho_solve((lower, True), np.eye(len(surprise))))
+    left_out = cho_solve((lower, True), surprise) / precision  # the answer minus its prediction without it
+    return np.maximum(left_out**2 * precision - 1, 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,10 +12,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rdplearn._explain.explanation import Explanation
 from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
 from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
+from rdplearn._feedback.explanation import ANSWERS_COLUMN, ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
 from rdplearn._feedback.process import Process, learn_process, prior_variance
 from rdplearn._feedback.scale import Scale, learn_scale
@@ -26,8 +25,7 @@ from rdplearn._views.matrix import read_matrix
 from rdplearn.detector import RDPDetector
 from rdplearn.table.typical import Typical, value_words
 
-ANSWERS_COLUMN = "your answers"  # explanations list them beside the columns
-MOST_NAMED = 3  # answered rows in an explanation
+MOST_NAMED, SMALLEST_NAMED = 3, 0.1  # answered rows in an explanation, and their part of the largest
 ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
 
 
@@ -40,8 +38,6 @@ class Reviewed(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     detector : fitted RDPDetector; it stays as it is
-    groups : mapping from names to places of columns, optional
-        Columns of the matrix that are one column of the table, as `TableEncoder.groups_` has them.
 
     Examples
     --------
@@ -58,9 +54,8 @@ class Reviewed(OutlierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, detector: RDPDetector, groups: Mapping[str, Sequence[int]] | None = None) -> None:
+    def __init__(self, detector: RDPDetector) -> None:
         self.detector = detector
-        self.groups = groups
         if not isinstance(detector, RDPDetector):
             raise TypeError(
                 f"The 'detector' parameter of Reviewed must be a fitted RDPDetector. Got {type(detector).__name__} "
@@ -69,12 +64,13 @@ class Reviewed(OutlierMixin, BaseEstimator):
         check_is_fitted(detector)
         self.answers_ = Answers()
         self.rules_: list[MutingRule] = []
+        self.groups_: Mapping[str, Sequence[int]] | None = None  # matrix columns of each column of a table
         self._made_for = _identity(detector)
         self._forget_learned()
 
     def __getattr__(self, name: str) -> Any:
         """What is not changed by answers, such as `history_`, `assess` and `n_jobs`, is the detector's own."""
-        if name.startswith("__") or name in ("detector", "groups"):
+        if name.startswith("__") or name == "detector":
             raise AttributeError(name)
         return getattr(self.detector, name)
 
@@ -216,7 +212,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         return found
 
     @for_partitions
-    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
+    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> ReviewedExplanation:
         """Which columns, and which answers, made each row as anomalous as it is; see `RDPDetector.explain`.
 
         The answers stand beside the columns as one more, "your answers": its contribution is how far they moved the
@@ -232,8 +228,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
             stretch = np.nan_to_num((prior - baseline) / (explanation.anomaly_scores - explanation.baseline))
         told = np.array(self._told(matrix, prior, muting), dtype=object)
         contributions, values = _dense(explanation.contributions), _dense(explanation.values)
-        return replace(
-            explanation,
+        return ReviewedExplanation(
             column_names=[*explanation.column_names, ANSWERS_COLUMN],
             contributions=np.column_stack([contributions * stretch[:, None], final - prior]),
             anomaly_scores=final,
@@ -264,10 +259,10 @@ class Reviewed(OutlierMixin, BaseEstimator):
     def _scale(self) -> Scale:
         return learn_scale(self.detector)
 
-    @cached_property
+    @property
     def _groups(self) -> Mapping[str, Sequence[int]]:
         names = self.detector._column_names()
-        return {name: [place] for place, name in enumerate(names)} if self.groups is None else self.groups
+        return {name: [place] for place, name in enumerate(names)} if self.groups_ is None else self.groups_
 
     @cached_property
     def _process(self) -> Process | None:
@@ -315,14 +310,12 @@ class Reviewed(OutlierMixin, BaseEstimator):
         words = [[] if rule < 0 else [f"muted by {self.rules_[rule].name!r}"] for rule in muting]
         if self._process is not None:
             told = self.answers_.sure()
-            of_points = [[] for _ in self._process.weights]  # type: list[list[str]]
-            for place, each in enumerate(told):
-                name = f"row {each.name}" if each.name is not None else f"answer {place + 1}"
-                of_points[self._process.nearest[place]].append(f"{name} {each.verdict}")
             parts = self._process.parts(nearness(self._columns(matrix), self._process.points), prior)
             for row, part in enumerate(parts):
                 largest = np.argsort(-np.abs(part), kind="stable")[:MOST_NAMED]
-                words[row] += [of_points[point][0] for point in largest if abs(part[point]) > 0.1 * np.abs(part).max()]
+                largest = largest[np.abs(part[largest]) > SMALLEST_NAMED * np.abs(part).max()]
+                # of the rows that one point stands for, the first
+                words[row] += told_in_words([(place, told[place]) for place in self._process.first_answers(largest)])
         return ["; ".join(each) for each in words]
 
 
@@ -331,7 +324,7 @@ def _identity(detector: RDPDetector) -> tuple[float, float, int]:
     return float(detector.offset_), float(detector.typical_rows_.score), int(detector.n_features_in_)
 
 
-def _first_reasons(explanation: Explanation) -> npt.NDArray[Any]:
+def _first_reasons(explanation: Any) -> npt.NDArray[Any]:
     return np.asarray(explanation.column_names, dtype=object)[_dense(explanation.contributions).argmax(axis=1)]
 
 

@@ -31,6 +31,7 @@ class ReviewedTable(TableModel):
 
     def __init__(self, estimator: Reviewed, encoder: TableEncoder) -> None:
         super().__init__(estimator, encoder)  # type: ignore[arg-type]
+        estimator.groups_ = encoder.groups_
 
     def fit(self, table: Any) -> TableModel:
         """Not here: answers are about a model that is fitted."""
@@ -121,5 +122,5 @@ def review(model: Any) -> Any:
     if isinstance(model, TableModel):
         if isinstance(model.estimator, Reviewed):
             return ReviewedTable(model.estimator, model.encoder)
-        return ReviewedTable(Reviewed(model.estimator, model.encoder.groups_), model.encoder)
+        return ReviewedTable(Reviewed(model.estimator), model.encoder)
     return Reviewed(model)
