@@ -31,7 +31,9 @@ def is_fit(labels: np.ndarray) -> bool:
     return bool(labels.sum() >= FEWEST_ANOMALIES and labels.mean() <= LARGEST_SHARE)
 
 
-def play(entrant: Entrant, labels: np.ndarray, *, wrong: float, seed: int, n_answers: int = N_ANSWERS) -> dict[str, Any]:
+def play(
+    entrant: Entrant, labels: np.ndarray, *, wrong: float, seed: int, n_answers: int = N_ANSWERS
+) -> dict[str, Any]:
     """Ask, answer, count. wrong : the share of rows about which the answer is wrong, whenever it is asked."""
     is_wrong = np.random.default_rng([seed, 77]).random(len(labels)) < wrong
     is_open = np.ones(len(labels), dtype=bool)

@@ -8,6 +8,7 @@ comparable in all others.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = {"rank": 1.0, "surprise": 0.3}
 NARROWEST = 0.5  # of the median spread: a column that hardly varies among typical rows does not outweigh all others
+SMALLEST_SAY = 0.5  # a column of a table in which typical rows hardly differ does not grow for that
 ROWS_AT_ONCE = 2**12
 
 
@@ -49,13 +51,29 @@ class Columns:
         return np.ascontiguousarray(seen * self.scales)
 
 
-def learn_columns(detector: RDPDetector) -> Columns:
-    """The columns as a fitted detector shows them, on the scale of its typical rows."""
+def learn_columns(detector: RDPDetector, groups: Mapping[str, Sequence[int]] | None = None) -> Columns:
+    """The columns as a fitted detector shows them, on the scale of its typical rows.
+
+    groups : matrix columns that are one column of a table; each group has the same say, however many they are
+    """
     views, weights = weighted_views(detector)
-    typical = [view(detector.typical_rows_.rows) for view in views]
-    scales = np.concatenate([weight / usual_spreads(seen) for weight, seen in zip(weights, typical, strict=True)])
-    columns = Columns(views, scales.astype(np.float32))
-    return Columns(views, (scales / median_distance(columns(detector.typical_rows_.rows))).astype(np.float32))
+    scales = []
+    for view, weight in zip(views, weights, strict=True):
+        seen = view(detector.typical_rows_.rows)
+        scale = 1 / usual_spreads(seen)
+        scales.append(weight * scale * (1.0 if groups is None else even_say(seen, scale, groups)))
+    columns = Columns(views, np.concatenate(scales).astype(np.float32))
+    reach = median_distance(columns(detector.typical_rows_.rows))
+    return Columns(views, (np.concatenate(scales) / reach).astype(np.float32))
+
+
+def even_say(seen: Rows, scale: Doubles, groups: Mapping[str, Sequence[int]]) -> Doubles:
+    """By what to multiply columns, so that groups of few and of many differ alike between typical rows."""
+    apart = np.asarray(abs(seen[1:] - seen[:-1]).sum(axis=0), dtype=np.float64).ravel() * scale
+    factors = np.ones(len(scale))
+    for columns in groups.values():
+        factors[list(columns)] = 1 / max(apart[list(columns)].sum() / max(seen.shape[0] - 1, 1), SMALLEST_SAY)
+    return factors
 
 
 def weighted_views(detector: RDPDetector) -> tuple[tuple[SingleView, ...], list[float]]:

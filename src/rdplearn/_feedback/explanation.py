@@ -8,6 +8,7 @@ from rdplearn._explain.explanation import Explanation
 from rdplearn._feedback.answers import Told
 
 ANSWERS_COLUMN = "your answers"  # explanations list them beside the columns, as the last
+SMALLEST_TOLD = 0.005  # what two digits would call 0.00
 
 
 class ReviewedExplanation(Explanation):
@@ -17,7 +18,7 @@ class ReviewedExplanation(Explanation):
         """What raises a row's score, in words, and last what lowers it, if answers do."""
         told = super().sentences(row, n_columns=n_columns)
         contributions, values = self._row(row)
-        if contributions[-1] < 0:
+        if contributions[-1] < -SMALLEST_TOLD:
             told.append(f"{ANSWERS_COLUMN} ({values[-1]}) lower the score by {-contributions[-1]:.2f}")
         return told
 
@@ -28,8 +29,9 @@ def told_in_words(told: Sequence[tuple[int, Told]]) -> list[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> row = np.zeros((1, 2))
-    >>> told_in_words([(0, Told(row, ["normal"], "18")), (1, Told(row, ["normal"], "7")), (2, Told(row, ["anomalous"]))])
+    >>> first, second, third = (Told(np.zeros((1, 2)), [word]) for word in ("normal", "normal", "anomalous"))
+    >>> first.name, second.name = "18", "7"
+    >>> told_in_words([(0, first), (1, second), (2, third)])
     ['18, 7 normal', 'answer 3 anomalous']
     """
     names: dict[str, list[str]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
@@ -144,7 +145,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         matrix = self._rows(row)
         if matrix.shape[0] != 1:
             raise ValueError(f"The 'row' parameter of mute must be one row. Got {matrix.shape[0]} instead.")
-        explanation = self.detector.explain(matrix, groups=self._groups)
+        explanation = self._nameless.explain(matrix, groups=self._groups)
         cells = _dense(explanation.values)[0] if values is None else values
         words = {column: value_words(value) for column, value in zip(self._groups, cells, strict=True)}
         rule = rule_of_row(
@@ -248,16 +249,29 @@ class Reviewed(OutlierMixin, BaseEstimator):
             )
         return read_matrix(self.detector, X, reset=False)
 
+    def group_columns(self, groups: Mapping[str, Sequence[int]]) -> None:
+        """Say which columns of the matrix are one column of a table; rules and nearness go by these."""
+        self.groups_ = groups
+        self.__dict__.pop("_columns", None)
+        self._forget_learned()
+
     def _forget_learned(self) -> None:
         self.__dict__.pop("_process", None)
 
     @cached_property
     def _columns(self) -> Columns:
-        return learn_columns(self.detector)
+        return learn_columns(self.detector, self.groups_)
 
     @cached_property
     def _scale(self) -> Scale:
-        return learn_scale(self.detector)
+        return learn_scale(self._nameless)
+
+    @property
+    def _nameless(self) -> RDPDetector:
+        """The detector without the names of columns: matrices have been checked against them already."""
+        nameless = copy.copy(self.detector)
+        nameless.__dict__.pop("feature_names_in_", None)
+        return nameless
 
     @property
     def _groups(self) -> Mapping[str, Sequence[int]]:
@@ -273,7 +287,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         return learn_process(self._columns(rows), self._prior(rows), *weighed(told))
 
     def _prior(self, matrix: Matrix) -> Doubles:
-        return self._scale(-self.detector.score_samples(matrix))
+        return self._scale(-self._nameless.score_samples(matrix))
 
     def _moved(self, matrix: Matrix) -> tuple[Doubles, Doubles]:
         """Scores with and without the answers, before muting."""
@@ -284,9 +298,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         if self._process is None:
             return np.zeros(len(prior))
         blocks = row_blocks(len(prior), ROWS_AT_ONCE)
-        parts = [
-            self._process.moves(nearness(seen[block], self._process.points), prior[block]) for block in blocks
-        ]
+        parts = [self._process.moves(nearness(seen[block], self._process.points), prior[block]) for block in blocks]
         return np.concatenate(parts)
 
     def _muting(self, matrix: Matrix, scores: Doubles) -> Ints:
@@ -297,7 +309,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         fits = np.array([rule.fits_values(matrix) for rule in self.rules_])  # (n_rules, n_rows)
         reported = np.flatnonzero((scores > -self.offset_) & fits.any(axis=0))
         if len(reported):
-            reasons = _first_reasons(self.detector.explain(matrix[reported], groups=self._groups))
+            reasons = _first_reasons(self._nameless.explain(matrix[reported], groups=self._groups))
             for number, rule in reversed(list(enumerate(self.rules_))):  # of several rules the first
                 found[reported[fits[number, reported] & (reasons == rule.reason)]] = number
         return found

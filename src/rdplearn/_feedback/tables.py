@@ -30,8 +30,8 @@ class ReviewedTable(TableModel):
     """
 
     def __init__(self, estimator: Reviewed, encoder: TableEncoder) -> None:
-        super().__init__(estimator, encoder)  # type: ignore[arg-type]
-        estimator.groups_ = encoder.groups_
+        super().__init__(estimator, encoder)
+        estimator.group_columns(encoder.groups_)
 
     def fit(self, table: Any) -> TableModel:
         """Not here: answers are about a model that is fitted."""
