@@ -53,7 +53,8 @@ def play(
     curve = np.cumsum(found)
     best = np.minimum(np.arange(1, len(curve) + 1), labels.sum())
     counts = {f"found_{count}": int(curve[min(count, len(curve)) - 1]) for count in COUNTED_AT if count <= n_answers}
-    return {**counts, "area": float(np.mean(curve / best)), **judged}
+    area = {"area": float(np.mean(curve / best))} if n_answers == N_ANSWERS else {}
+    return {**counts, **area, **judged}
 
 
 def agreement(labels: np.ndarray, scores: np.ndarray, name: str) -> dict[str, float | None]:
@@ -66,16 +67,17 @@ def agreement(labels: np.ndarray, scores: np.ndarray, name: str) -> dict[str, fl
     }
 
 
-def measure(method: str, data: str, wrong: float, seed: int) -> dict[str, Any]:
+def measure(method: str, data: str, wrong: float, seed: int, n_answers: int = N_ANSWERS) -> dict[str, Any]:
     """The result line of one method on one set."""
     rows, labels = load(data)
     started = time.process_time()
-    figures = play(ENTRANTS[method](rows, seed), labels, wrong=wrong, seed=seed)
+    figures = play(ENTRANTS[method](rows, seed), labels, wrong=wrong, seed=seed, n_answers=n_answers)
     return {
         "method": method,
         "data": data,
         "wrong": wrong,
         "seed": seed,
+        "n_answers": n_answers,
         "n_rows": len(labels),
         "n_anomalies": int(labels.sum()),
         "cpu_seconds": round(time.process_time() - started, 3),

@@ -30,6 +30,7 @@ def run(
     methods: Annotated[str, typer.Option(help="separated by semicolons, or all")] = "all",
     wrong: Annotated[float, typer.Option(min=0, max=0.5, help="share of wrong answers")] = 0.0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    n_answers: Annotated[int, typer.Option("--answers", min=60, max=200, help="how many are given")] = 200,
     each: EACH = 1,
     path: Annotated[Path, typer.Option("--results", help="file of the result lines")] = PATH,
 ) -> None:
@@ -38,12 +39,13 @@ def run(
     for name in wanted:
         if name not in ENTRANTS:
             raise typer.BadParameter(f"The methods are {'; '.join(ENTRANTS)}. Got {name!r} instead.")
-    done = {key_of(line) for line in results.read_file(path)} if path.exists() else set()
+    lines = list(results.read_file(path)) if path.exists() else []
+    done = {key_of(line) for line in lines if line["n_answers"] >= n_answers}
     commit = runs.commit_of(datasets.REPOSITORY)
     for data in suitable_sets()[::each]:
         for method in wanted:
             if (method, data, wrong, seed) not in done:
-                line = answering.measure(method, data, wrong, seed)
+                line = answering.measure(method, data, wrong, seed, n_answers)
                 results.append(path, {**line, "commit": commit})
                 runs.to_stderr(f"{method} on {data}, {wrong:.0%} wrong: {line['found_60']} found in 60 answers")
 

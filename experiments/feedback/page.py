@@ -38,8 +38,9 @@ def page(lines: Lines) -> str:
 
 def by_set(lines: Lines, methods: Iterable[str], wrong: float = 0.0) -> dict[str, dict[str, dict[str, Any]]]:
     """From methods to sets to lines, for the sets that all these methods have."""
+    ordered = sorted(lines, key=lambda line: line["n_answers"])  # of two lines about the same, that of more answers
     found = {
-        method: {line["data"]: line for line in lines if line["method"] == method and line["wrong"] == wrong}
+        method: {line["data"]: line for line in ordered if line["method"] == method and line["wrong"] == wrong}
         for method in methods
     }
     shared = set.intersection(*(set(of_method) for of_method in found.values()))

@@ -86,5 +86,5 @@ def test_kept_nearness_is_bounded(detector, strange, monkeypatch):
 def test_wrong_requests_are_refused(detector, strange):
     with pytest.raises(ValueError, match="must be one of 'top', 'informative'"):
         review(detector).next(strange, 3, strategy="best")
-    with pytest.raises(ValueError, match="must be 1 or more. Got 0"):
+    with pytest.raises(ValueError, match=r"must be 1 or more. Got 0"):
         review(detector).next(strange, 0)

@@ -156,13 +156,13 @@ def test_wrong_words_are_refused(detector, strange):
     reviewed = review(detector)
     with pytest.raises(ValueError, match=r"The 'answers' parameter of tell must be one of .*Did you mean 'normal'"):
         reviewed.tell(strange[:1], ["norml"])
-    with pytest.raises(ValueError, match="an answer for each of the 2 rows. Got 1"):
+    with pytest.raises(ValueError, match=r"an answer for each of the 2 rows. Got 1"):
         reviewed.tell(strange[:2], ["normal"])
-    with pytest.raises(ValueError, match="a name for each of the 2 rows. Got 1"):
+    with pytest.raises(ValueError, match=r"a name for each of the 2 rows. Got 1"):
         reviewed.tell(strange[:2], "normal", names=["a"])
     with pytest.raises(ValueError, match="X has 3 features"):
         reviewed.tell(strange[:2, :3], "normal")
-    with pytest.raises(TypeError, match="must be a fitted RDPDetector. Got ndarray"):
+    with pytest.raises(TypeError, match=r"must be a fitted RDPDetector. Got ndarray"):
         rdplearn.Reviewed(strange)
     assert len(reviewed.answers_) == 0
 

@@ -88,9 +88,9 @@ def test_wrong_rules_are_refused(fitted, trips):
     model.mute(trips.iloc[[0]], name="a")
     with pytest.raises(ValueError, match="There is a muting rule 'a' already"):
         model.mute(trips.iloc[[0]], name="a")
-    with pytest.raises(ValueError, match="There is no muting rule 'b'. The rules are: 'a'"):
+    with pytest.raises(ValueError, match=r"There is no muting rule 'b'. The rules are: 'a'"):
         model.unmute("b")
-    with pytest.raises(ValueError, match="must name columns of the model, such as 'km'. Got 'town'"):
+    with pytest.raises(ValueError, match=r"must name columns of the model, such as 'km'. Got 'town'"):
         model.mute(trips.iloc[[0]], ["town"])
     with pytest.raises(TableError, match="made of one row"):
         model.mute(trips.iloc[:2])
