@@ -26,6 +26,11 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     return rows, labels
 
 
+def n_answers_of(line: dict[str, Any]) -> int:
+    """How many answers a line is of; the first lines, of 200, do not say."""
+    return int(line.get("n_answers", N_ANSWERS))
+
+
 def is_fit(labels: np.ndarray) -> bool:
     """Whether a set has enough anomalies to be found, and few enough to be anomalies."""
     return bool(labels.sum() >= FEWEST_ANOMALIES and labels.mean() <= LARGEST_SHARE)

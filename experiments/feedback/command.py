@@ -40,7 +40,7 @@ def run(
         if name not in ENTRANTS:
             raise typer.BadParameter(f"The methods are {'; '.join(ENTRANTS)}. Got {name!r} instead.")
     lines = list(results.read_file(path)) if path.exists() else []
-    done = {key_of(line) for line in lines if line["n_answers"] >= n_answers}
+    done = {key_of(line) for line in lines if answering.n_answers_of(line) >= n_answers}
     commit = runs.commit_of(datasets.REPOSITORY)
     for data in suitable_sets()[::each]:
         for method in wanted:

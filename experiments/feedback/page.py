@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.feedback.answering import COUNTED_AT
+from experiments.feedback.answering import COUNTED_AT, n_answers_of
 from experiments.feedback.entrants import ENTRANTS
 
 OURS, NONE, RIVALS = "RDP, answered", "RDP", ("AADForest", "PineForest")
@@ -38,7 +38,7 @@ def page(lines: Lines) -> str:
 
 def by_set(lines: Lines, methods: Iterable[str], wrong: float = 0.0) -> dict[str, dict[str, dict[str, Any]]]:
     """From methods to sets to lines, for the sets that all these methods have."""
-    ordered = sorted(lines, key=lambda line: line["n_answers"])  # of two lines about the same, that of more answers
+    ordered = sorted(lines, key=n_answers_of)  # of two lines about the same, that of more answers
     found = {
         method: {line["data"]: line for line in ordered if line["method"] == method and line["wrong"] == wrong}
         for method in methods
@@ -107,7 +107,11 @@ def _must_reach(lines: Lines) -> str:
         ("found in 20 answers, of no feedback", "1.5", f"{ours_20 / mean(none.values(), 'found_20'):.2f}"),
         ("sets with clearly fewer (20 % or more) than no feedback", "at most 2 %", f"{100 * fewer:.1f} %"),
         ("gain kept with one answer in ten wrong", "80 %", _kept(lines, 0.1)),
-        ("AUC-PR on rows not asked about, above the detector's on the same rows", "+.05", f"{np.mean(gained):+.3f}"),
+        (
+            "AUC-PR on rows not asked about, above the detector's on the same rows",
+            "+.05",
+            f"{np.mean(gained):+.3f}" if gained else "none left",
+        ),
     ]
     told = "\n".join(f"| {what} | {wanted} | {reached} |" for what, wanted, reached in rows)
     return f"## What was to be reached\n\n| on {len(ours)} sets | wanted | reached |\n|---|---|---|\n{told}\n"
@@ -121,9 +125,8 @@ def _gain(lines: Lines, wrong: float, sets: set[str], method: str = OURS) -> flo
 
 def _kept(lines: Lines, wrong: float, method: str = OURS) -> str:
     sets = set(by_set(lines, [method], wrong)[method]) & set(by_set(lines, [method, NONE])[method])
-    if not sets:
-        return "not run"
-    return f"{100 * _gain(lines, wrong, sets, method) / _gain(lines, 0.0, sets, method):.0f} %"
+    gain = _gain(lines, 0.0, sets, method) if sets else 0.0
+    return f"{100 * _gain(lines, wrong, sets, method) / gain:.0f} %" if gain > 0 else "no gain"
 
 
 def _wrong_answers(lines: Lines) -> str:
