@@ -50,7 +50,7 @@ def by_set(lines: Lines, methods: Iterable[str], wrong: float = 0.0) -> dict[str
 def mean(lines: Iterable[dict[str, Any]], figure: str) -> float:
     """The mean of a figure over the lines that have it."""
     values = [line[figure] for line in lines if line.get(figure) is not None]
-    return float(np.mean(values)) if values else float("nan")
+    return _mean_of(values)
 
 
 def chosen_on(lines: Lines) -> set[str]:
@@ -110,11 +110,15 @@ def _must_reach(lines: Lines) -> str:
         (
             "AUC-PR on rows not asked about, above the detector's on the same rows",
             "+.05",
-            f"{np.mean(gained):+.3f}" if gained else "none left",
+            f"{_mean_of(gained):+.3f}",
         ),
     ]
     told = "\n".join(f"| {what} | {wanted} | {reached} |" for what, wanted, reached in rows)
     return f"## What was to be reached\n\n| on {len(ours)} sets | wanted | reached |\n|---|---|---|\n{told}\n"
+
+
+def _mean_of(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 def _gain(lines: Lines, wrong: float, sets: set[str], method: str = OURS) -> float:
