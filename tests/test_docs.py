@@ -13,6 +13,7 @@ PAGES = [
     "docs/detector.md",
     "docs/representation.md",
     "docs/explanations.md",
+    "docs/feedback.md",
     "docs/distributed.md",
     "docs/report.md",
     "docs/torch.md",

@@ -15,8 +15,8 @@ SOURCE = Path(rdplearn.__file__).parent
 PUBLIC = {
     "rdplearn": """
         Checkpoint CheckpointError KeepRounds ModelFileError RDPClusterer RDPDetector RDPTransformer RDPWarning
-        RandomMapping RecordEvery StopOnPlateau TableEncoder TableError TableModel TorchOptions detect export_onnx load
-        save write_report
+        RandomMapping RecordEvery Reviewed StopOnPlateau TableEncoder TableError TableModel TorchOptions detect
+        export_onnx load review save write_report
     """,
     "rdplearn.callbacks": "Callback Checkpoint KeepRounds RecordEvery Records StopOnPlateau",
     "rdplearn.defaults": """
