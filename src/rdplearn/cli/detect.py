@@ -5,6 +5,7 @@ from __future__ import annotations
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import (
     Dask,
+    IfExistsOption,
     KeptModel,
     OutputPath,
     ReadingOptions,
@@ -17,8 +18,9 @@ from rdplearn.cli.options import (
 
 def detect(
     *,
-    table: TablePath,
+    table: TablePath = None,
     output: OutputPath = None,
+    if_exists: IfExistsOption = None,
     model_path: KeptModel = None,
     report_path: ReportPath = None,
     wanted: ScoredRowOptions,
@@ -36,6 +38,7 @@ def detect(
       rdplearn detect sales.csv
       rdplearn detect sales.csv --id order --ignore note --contamination 0.01 -o scores.parquet
       rdplearn detect sales.csv --id order --report report.html
+      rdplearn detect --sql postgresql://host/shop --table sales --id order -o sql:scores
       zcat sales.csv.gz | rdplearn detect - --json
     """
     from rdplearn._storage.models import save
@@ -47,7 +50,7 @@ def detect(
 
     check_one_machine(dask, report=report_path)
     check_page(report_path)
-    with chosen_backend(dask, reading, talk) as backend:
+    with chosen_backend(dask, reading, talk, if_exists) as backend:
         backend.check({"table": table}, output, model_path, report_path)
         opened = backend.open(table)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
