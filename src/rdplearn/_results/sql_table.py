@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rdplearn._files.atomic import disk_faults_told
 from rdplearn.errors import TableError
 from rdplearn.table.databases import Database
+from rdplearn.table.uuids import uuids_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,6 +73,9 @@ class SqlTable:
         """Take in rows."""
         import pyarrow as pa
 
+        for place, name in enumerate(batch.schema.names):
+            if name in self.database.uuids:  # a key returns as what it was
+                batch = batch.set_column(place, name, uuids_of(batch.column(place)))
         with disk_faults_told(tempfile.gettempdir(), remedy=ROOM):
             if self._writer is None:
                 self._check_columns(batch.schema)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from rdplearn.errors import TableError
+from rdplearn.table.uuids import is_uuid
 from rdplearn.table.wording import printable
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class _Kind:
     Parameters
     ----------
     driver : the module whose `connect` opens it
+    is_file : a file, or else a server
     snapshot : begins a transaction that sees the same rows, in the same order as far as it can, on every pass
     again : makes ready for another pass in it, wherever the last one has stopped
     write : begins a transaction that writes
@@ -46,6 +48,7 @@ class _Kind:
     """
 
     driver: str
+    is_file: bool = True
     snapshot: Sequence[str] = ("BEGIN TRANSACTION",)
     again: Sequence[str] = ()
     write: Sequence[str] = ("BEGIN TRANSACTION",)
@@ -54,6 +57,7 @@ class _Kind:
 
 POSTGRESQL = _Kind(
     "adbc_driver_postgresql.dbapi",
+    is_file=False,
     snapshot=(
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         # Scans that begin in the middle, and workers side by side, would give the same rows in another order.
@@ -89,6 +93,7 @@ duckdb:///FILE. Got another beginning.
 
     def __init__(self, connection: Any) -> None:
         self.path: str | None = None  # of the file, if it is one
+        self.uuids: set[str] = set()  # columns of queries that are texts in our tables only
         self._kind: _Kind | None = None
         self._secrets: list[str] = []
         self._in_snapshot = False
@@ -103,7 +108,7 @@ duckdb:///FILE. Got another beginning.
 
     def _connected(self, uri: str) -> Any:
         self._kind, place = _kind_and_place(uri)
-        self.path = None if self._kind is POSTGRESQL else place
+        self.path = place if self._kind.is_file else None
         self._secrets = _passwords(uri)
         try:
             driver = import_module(self._kind.driver)
@@ -120,7 +125,9 @@ duckdb:///FILE. Got another beginning.
             self._begin_pass()
             if hasattr(cursor, "adbc_execute_schema"):
                 with suppress(*_driver_errors("NotSupportedError")):
-                    return list(cursor.adbc_execute_schema(query).names)
+                    schema = cursor.adbc_execute_schema(query)
+                    self.uuids |= {column.name for column in schema if is_uuid(column.type)}
+                    return list(schema.names)
             return list(_executed(cursor, query).schema.names)
 
     def read(self, query: str, name: str) -> Iterator[pa.RecordBatch]:
@@ -133,7 +140,7 @@ duckdb:///FILE. Got another beginning.
             try:
                 yield from batches
             except GeneratorExit:
-                if self._kind is POSTGRESQL:
+                if self._kind is not None and not self._kind.is_file:
                     cursor.adbc_cancel()  # or the driver would read the other rows, to throw them away
                 raise
 
@@ -212,9 +219,11 @@ def parted(table: str) -> tuple[str | None, str]:
 
 
 def _executed(cursor: Any, query: str) -> Any:
-    """The batches of a query: ADBC and DuckDB differ in the word for it."""
+    """The batches of a query: ADBC and DuckDB differ in the words for it."""
+    if not hasattr(cursor, "fetch_record_batch"):
+        return cursor.sql(query).to_arrow_reader(65_536)
     cursor.execute(query)
-    return cursor.fetch_record_batch() if hasattr(cursor, "fetch_record_batch") else cursor.to_arrow_reader(65_536)
+    return cursor.fetch_record_batch()
 
 
 def _driver_errors(name: str) -> tuple[type[Exception], ...]:
@@ -237,7 +246,7 @@ def _kind_and_place(uri: str) -> tuple[_Kind, str]:
     kind = KINDS.get(scheme)
     if kind is None:
         raise TableError(f"A database is named by {SCHEMES}. Got another beginning.")
-    if kind is POSTGRESQL:
+    if not kind.is_file:
         _check_parts(uri)
         return kind, uri
     path = rest[1:]

@@ -15,6 +15,7 @@ import numpy as np
 
 from rdplearn.errors import TableError
 from rdplearn.table.databases import Database
+from rdplearn.table.uuids import is_uuid, uuid_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,8 +24,6 @@ CHANGED = (
     "{name} has given other rows, or the same in another order, than when it was read before. Add ORDER BY with a key "
     "to the query, and run again when nobody writes to its tables."
 )
-HEX = np.array([f"{octet:02x}".encode() for octet in range(256)])
-DIGITS_OF_UUID = [place for place in range(36) if place not in (8, 13, 18, 23)]
 
 
 def read_query(database: Database, query: str, name: str) -> tuple[list[str], Callable[[], Iterator[pa.RecordBatch]]]:
@@ -57,27 +56,7 @@ def _plain(column: Any) -> Any:
 
     if not isinstance(column.type, pa.BaseExtensionType):
         return column
-    return uuid_texts(column.storage) if column.type.extension_name == "arrow.uuid" else column.storage
-
-
-def uuid_texts(octets: pa.Array) -> pa.Array:
-    """UUIDs, 16 bytes each, as they are written.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> uuid_texts(pa.array([bytes(range(16)), None], pa.binary(16))).to_pylist()
-    ['00010203-0405-0607-0809-0a0b0c0d0e0f', None]
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    known = octets.fill_null(bytes(16))
-    values = np.frombuffer(known.buffers()[1], np.uint8)[16 * known.offset :][: 16 * len(known)]
-    letters = np.full((len(known), 36), ord("-"), np.uint8)
-    letters[:, DIGITS_OF_UUID] = HEX[values].view(np.uint8).reshape(-1, 32)
-    texts = pa.array(letters.view("S36").ravel()).cast(pa.string())
-    return pc.if_else(octets.is_valid(), texts, None)
+    return uuid_texts(column.storage) if is_uuid(column.type) else column.storage
 
 
 class RowChecksum:
