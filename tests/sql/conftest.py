@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
 
 from tests.cli.conftest import model, run, sales, table  # noqa: F401 - fixtures
+from tests.sql.postgresql import Server, programs_of_postgresql, running_server
 
-PASSWORD = "pass@word/1"
 DRIVERS = {
     "postgresql": "adbc_driver_postgresql.dbapi",
     "sqlite": "adbc_driver_sqlite.dbapi",
@@ -58,76 +50,14 @@ class Shop:
             cursor.adbc_ingest(name, rows, mode="replace")
 
 
-@dataclass(frozen=True)
-class Server:
-    """A running PostgreSQL server."""
-
-    port: int
-    user: str = "bob"
-
-    def uri(self, password: str = PASSWORD, database: str = "postgres") -> str:
-        return f"postgresql://{self.user}:{quote(password, safe='')}@127.0.0.1:{self.port}/{database}"
-
-
-def programs_of_postgresql() -> Path | None:
-    """Where Debian has them, or wherever else they are found."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    on_path = shutil.which("postgres")
-    return found[-1].parent if found else Path(on_path).resolve().parent if on_path else None
-
-
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """PostgreSQL on a free port, in a folder of its own, as somebody who is not root; stopped and removed after."""
     programs = programs_of_postgresql()
     if programs is None:
         pytest.skip("There is no PostgreSQL server here. Debian's package is called postgresql.")
-    folder = Path(tempfile.mkdtemp(prefix="rdplearn-postgresql-"))
-    nobody = {"user": "nobody", "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []} if os.getuid() == 0 else {}
-    secret = folder / "password"
-    secret.write_text(PASSWORD)
-    for path in (folder, secret):
-        if nobody:
-            shutil.chown(path, "nobody")
-    process = None
-    try:
-        start = [programs / "initdb", "-D", folder / "data", "-U", "bob", "-A", "scram-sha-256", f"--pwfile={secret}"]
-        settled = [*start, "--no-sync", "--encoding=UTF8", "--locale=C"]
-        subprocess.run(settled, check=True, capture_output=True, cwd=folder, **nobody)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        process = subprocess.Popen(
-            [*f"{programs}/postgres -D {folder}/data -h 127.0.0.1 -p {port} -k {folder} -c fsync=off".split()],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            **nobody,
-        )
-        wait_for(process, port)
-        yield Server(port)
-    finally:
-        if process is not None:
-            process.send_signal(signal.SIGINT)  # PostgreSQL's fast shutdown
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def wait_for(process: subprocess.Popen, port: int) -> None:
-    driver = import_module(DRIVERS["postgresql"])
-    until = time.monotonic() + 60
-    while True:
-        try:
-            driver.connect(Server(port).uri()).close()
-            return
-        except driver.OperationalError:
-            if process.poll() is not None or time.monotonic() > until:
-                raise
-            time.sleep(0.05)
+    pytest.importorskip("adbc_driver_postgresql", reason="databases need rdplearn[sql]")
+    with running_server(programs) as running:
+        yield running
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 
 from rdplearn.table import databases
 from tests.cli.conftest import QUICK, Run
-from tests.sql.conftest import PASSWORD, Shop, sales_as_arrow
+from tests.sql.conftest import Shop, sales_as_arrow
+from tests.sql.postgresql import PASSWORD
 
 FAST = ["--steps", "20", "--jobs", "1"]
 

@@ -14,7 +14,8 @@ import rdplearn
 from rdplearn import TableError
 from rdplearn.table import open_table
 from rdplearn.table.query_rows import RowChecksum
-from tests.sql.conftest import PASSWORD, Server, Shop, sales_as_arrow
+from tests.sql.conftest import Shop, sales_as_arrow
+from tests.sql.postgresql import PASSWORD, Server
 
 MORE = "INSERT INTO sales SELECT * FROM sales"
 
