@@ -1,7 +1,7 @@
 """Databases: one connection that reads and writes, tells its faults in words, and keeps its password to itself.
 
-All passes over a query see one snapshot, where the database has such a thing, because a transaction stays open between
-them. It ends before anything is written, so that the connection is never in its own way.
+All passes over a query see one snapshot, where the database can have one without keeping others from writing: a
+transaction stays open between them. It ends before anything is written, so that the connection is never in its own way.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -39,7 +38,7 @@ class _Kind:
 
     Parameters
     ----------
-    driver : the module whose `connect` opens it
+    driver : imports the module whose `connect` opens it
     is_file : a file, or else a server
     snapshot : begins a transaction that sees the same rows, in the same order as far as it can, on every pass
     again : makes ready for another pass in it, wherever the last one has stopped
@@ -47,7 +46,7 @@ class _Kind:
     options : of every statement
     """
 
-    driver: str
+    driver: Callable[[], Any]
     is_file: bool = True
     snapshot: Sequence[str] = ("BEGIN TRANSACTION",)
     again: Sequence[str] = ()
@@ -55,8 +54,26 @@ class _Kind:
     options: dict[str, str] = field(default_factory=dict)
 
 
+def _postgresql() -> Any:
+    import adbc_driver_postgresql.dbapi as driver
+
+    return driver
+
+
+def _sqlite() -> Any:
+    import adbc_driver_sqlite.dbapi as driver
+
+    return driver
+
+
+def _duckdb() -> Any:
+    import adbc_driver_duckdb.dbapi as driver
+
+    return driver
+
+
 POSTGRESQL = _Kind(
-    "adbc_driver_postgresql.dbapi",
+    _postgresql,
     is_file=False,
     snapshot=(
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -69,8 +86,9 @@ POSTGRESQL = _Kind(
     again=("ROLLBACK TO SAVEPOINT before_rows",),
     write=("BEGIN", "SET LOCAL lock_timeout = '30s'"),
 )
-SQLITE = _Kind("adbc_driver_sqlite.dbapi", options={"adbc.sqlite.query.batch_rows": "65536"})
-DUCKDB = _Kind("adbc_driver_duckdb.dbapi")
+# No snapshot: between two passes it would keep others from writing. Whether they did is noticed by its rows.
+SQLITE = _Kind(_sqlite, snapshot=(), options={"adbc.sqlite.query.batch_rows": "65536"})
+DUCKDB = _Kind(_duckdb)
 KINDS = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "sqlite": SQLITE, "duckdb": DUCKDB}
 
 
@@ -111,7 +129,7 @@ duckdb:///FILE. Got another beginning.
         self.path = place if self._kind.is_file else None
         self._secrets = _passwords(uri)
         try:
-            driver = import_module(self._kind.driver)
+            driver = self._kind.driver()
         except ModuleNotFoundError as fault:
             raise TableError(
                 f"A database needs its driver, and {fault.name} is not installed. Run: pip install 'rdplearn[sql]'."
@@ -175,7 +193,7 @@ duckdb:///FILE. Got another beginning.
         if self._kind is None:
             return
         self._run(self._kind.again if self._in_snapshot else self._kind.snapshot)
-        self._in_snapshot = True
+        self._in_snapshot = bool(self._kind.snapshot)
 
     def _end_snapshot(self) -> None:
         if self._in_snapshot:
