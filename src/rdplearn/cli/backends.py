@@ -53,7 +53,7 @@ class Here:
 
     def check(
         self,
-        inputs: Mapping[str, str | None],
+        inputs: Mapping[str, str | list[str] | None],
         output: str | None,
         *others: str | None,
         resume: bool = False,
@@ -72,11 +72,11 @@ class Here:
         elif self.if_exists is not None:
             raise typer.BadParameter("is about the table of -o sql:TABLE. Leave it out.", param_hint="--if-exists")
 
-    def open(self, path: str | None) -> Table:
+    def open(self, path: str | list[str] | None) -> Table:
         """The table."""
         return self.reading.open(path)
 
-    def made_of(self, model: Any, table: str | None, carried: Sequence[str]) -> Mapping[str, Any] | None:
+    def made_of(self, model: Any, table: str | list[str] | None, carried: Sequence[str]) -> Mapping[str, Any] | None:
         """What decides the content of the output; the model is the identity of its file. None for a database."""
         if table is None:
             return None
@@ -93,8 +93,10 @@ class Here:
 
     def write(self, task: Pass) -> Written:
         """Go through a table."""
-        result: SqlTable | GrowingFile | None = self.sql_table
-        if result is None and task.output not in (None, "-"):
+        result: SqlTable | GrowingFile | None = None
+        if sql_table_of(task.output) is not None:
+            result = self.sql_table
+        elif task.output not in (None, "-"):
             result = GrowingFile(str(task.output), task.made_of, resume=task.resume)
         return write_here(task, result, shows_progress=self.talk.shows_progress)
 
@@ -107,7 +109,7 @@ class OnDask:
 
     def check(
         self,
-        inputs: Mapping[str, str | None],
+        inputs: Mapping[str, str | list[str] | None],
         output: str | None,
         *others: str | None,
         resume: bool = False,
@@ -132,13 +134,13 @@ class OnDask:
         if resume and (output is None or label):
             raise typer.BadParameter("needs a folder to write (-o) and no --label.", param_hint="--resume")
 
-    def open(self, path: str | None) -> Any:
+    def open(self, path: Any) -> Any:
         """The parts of the table."""
         from rdplearn._distributed.parquet_parts import open_dataset
 
         return open_dataset(str(path))
 
-    def made_of(self, model: Any, table: str | None, carried: Sequence[str]) -> Mapping[str, Any]:
+    def made_of(self, model: Any, table: str | list[str] | None, carried: Sequence[str]) -> Mapping[str, Any]:
         """What decides the content of all parts of the output; each adds its own file."""
         return {"model": model, "--id": list(carried)}
 

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from rdplearn.transformer import RDPTransformer
 
 TablePath = Annotated[
-    str | None, typer.Argument(metavar="TABLE", help="CSV, Parquet, Arrow or JSON Lines; - is stdin.")
+    str | None,
+    typer.Argument(
+        metavar="TABLE", help="CSV, Excel, Parquet, Arrow or JSON Lines, or a 'pattern' of files; - is stdin."
+    ),
+]
+MoreTables = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TABLE...", help="Further files with the same columns.", show_default=False),
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as written by fit.")]
 OutputPath = Annotated[
@@ -44,6 +51,7 @@ ReportPath = Annotated[
     str | None,
     typer.Option("--report", metavar="FILE", help="Write a page about what was found, one HTML file."),
 ]
+Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, besides the results.")]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
@@ -159,6 +167,9 @@ class ReadingOptions:
     separator: Annotated[str | None, typer.Option(help="Between the fields of CSV.")] = None
     encoding: Annotated[str | None, typer.Option(help="Of CSV and JSON Lines, such as latin-1.")] = None
     header: Annotated[bool | None, typer.Option("--header/--no-header", help="Whether CSV has a header.")] = None
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Of an Excel workbook; by default the first.")] = (
+        None
+    )
 
     @cached_property
     def database(self) -> Database:
@@ -167,10 +178,10 @@ class ReadingOptions:
 
         return Database(self.sql)
 
-    def check(self, path: str | None, output: str | None = None) -> None:
+    def check(self, path: str | list[str] | None, output: str | None = None) -> None:
         """See that a table is named in one way, and that nothing is said in vain."""
         in_database = [option for option in (self.query, self.sql_table) if option is not None]
-        about_files = (self.separator, self.encoding, self.header) != (None, None, None)
+        about_files = (self.separator, self.encoding, self.header, self.sheet) != (None,) * 4
         if path is None and self.sql is None:
             raise typer.BadParameter("is missing. Name a file, or a database with --sql.", param_hint="TABLE")
         if (path is None and len(in_database) != 1) or (in_database and self.sql is None):
@@ -182,18 +193,18 @@ class ReadingOptions:
         if self.sql is None and sql_table_of(output) is not None:
             raise typer.BadParameter("needs --sql, the database of the table.", param_hint="--output")
 
-    def open(self, path: str | None) -> Table:
+    def open(self, path: str | list[str] | None) -> Table:
         """The table: of the database, if no file is named."""
         from rdplearn.table import open_table
 
         if path is None:
             return open_table(connection=self.database, query=self.query, table=self.sql_table)
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
-        return open_table(path, separator=separator, encoding=self.encoding, header=self.header)
+        return open_table(path, separator=separator, encoding=self.encoding, header=self.header, sheet=self.sheet)
 
     def as_dict(self) -> dict[str, Any]:
         """How a file is read."""
-        return {"separator": self.separator, "encoding": self.encoding, "header": self.header}
+        return {"separator": self.separator, "encoding": self.encoding, "header": self.header, "sheet": self.sheet}
 
 
 def sql_table_of(output: str | None) -> str | None:
