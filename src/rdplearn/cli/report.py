@@ -53,4 +53,5 @@ def report(
     if talk.as_json:
         typer.echo(json.dumps(found, allow_nan=False))
     else:
-        typer.echo("\n".join([*found["summary"], f"Report: {path}"]))
+        verdict = found["verdict"]
+        typer.echo("\n".join([f"{verdict['title']}. {verdict['words']}", *found["summary"], f"Report: {path}"]))

@@ -234,7 +234,12 @@ def _open_file(
         if start.startswith(magic):
             raise TableError(f"{name} is {what}.")
     if start.startswith(ZIP):
-        return _open_packed(opener, name, format, separator, encoding, header, sheet)
+        content, is_sheet = _unpacked(opener, name, sheet)
+        if not is_sheet:
+            return _open_file(content, name, format, separator, encoding, header, sheet)
+        if (separator, encoding) != (None, None):
+            raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
+        return _open_file(content, name, "csv", ",", "utf-8", header, None)
     if sheet is not None:
         raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
     if not start:
@@ -256,27 +261,17 @@ def _open_file(
     return Table(name, tuple(names), lambda: _read_safely(read, name))
 
 
-def _open_packed(
-    opener: Opener,
-    name: str,
-    format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    sheet: str | None,
-) -> Table:
-    """A sheet of an Excel workbook, or the one table of a ZIP archive, from a temporary copy."""
+def _unpacked(opener: Opener, name: str, sheet: str | None) -> tuple[Opener, bool]:
+    """A temporary copy of what is in a ZIP archive or an Excel workbook, and whether it is a sheet, as CSV."""
     with _as_table_error(name):
         if is_workbook(opener, name):
-            if (separator, encoding) != (None, None):
-                raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
-            return _open_file(spool(sheet_as_csv(opener, name, sheet)), name, "csv", ",", "utf-8", header, None)
+            return spool(sheet_as_csv(opener, name, sheet)), True
         content = spool(unpacked(opener, name))
         with content() as file:
             is_packed = file.read(len(ZIP)) == ZIP
         if is_packed and not is_workbook(content, name):
             raise TableError(f"{name} is an archive that holds an archive. Unpack it, and pass the table.")
-        return _open_file(content, name, format, separator, encoding, header, sheet)
+        return content, False
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
