@@ -18,8 +18,14 @@ PAGES = [
     "docs/report.md",
     "docs/torch.md",
     "docs/onnx.md",
+    "docs/sql.md",
 ]
-NEEDED = {"docs/torch.md": ["torch"], "docs/onnx.md": ["onnx", "onnxruntime"], "docs/distributed.md": ["distributed"]}
+NEEDED = {
+    "docs/torch.md": ["torch"],
+    "docs/onnx.md": ["onnx", "onnxruntime"],
+    "docs/distributed.md": ["distributed"],
+    "docs/sql.md": ["adbc_driver_sqlite", "duckdb"],
+}
 
 
 def code_blocks(page: str) -> list[str]:

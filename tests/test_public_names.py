@@ -33,6 +33,7 @@ PUBLIC = {
         GatheredClusters GatheredRows cluster_report describe_clusters describe_detection detection_report figures
         findings page place_on_map write_page write_report
     """,
+    "rdplearn.spark": "score",
     "rdplearn.table": """
         RowSample RowSampler Table TableEncoder TableSummary TextRules open_table sample_rows summarise
     """,

@@ -72,7 +72,7 @@ def cluster(
     check_page(report_path)
     if wanted.resume and report_path is not None:
         raise typer.BadParameter("needs all rows, and --resume passes over some. Leave one out.", param_hint="--report")
-    with chosen_backend(wanted.dask, reading, talk) as backend:
+    with chosen_backend(wanted.dask, reading, talk, files.if_exists) as backend:
         task = open_task(files, wanted, backend, report_path)
         check_carried(wanted.ids, (CLUSTER, DISTANCE))
         model = task.model(training.clusterer(verbose=talk.shows_progress), training)
