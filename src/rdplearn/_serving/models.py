@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rdplearn.errors import ModelFileError
@@ -23,10 +23,12 @@ class LoadedModel:
     """A model as one file held it.
 
     version : the first digits of the file's SHA-256
+    fitting : the columns of earlier requests, in their order, that had all that is needed
     """
 
     model: TableModel
     version: str
+    fitting: set[tuple[str, ...]] = field(default_factory=set)
 
 
 class ServedModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from rdplearn._serving.models import LoadedModel
-from rdplearn._serving.problems import unusable_rows
+from rdplearn._serving.problems import ProblemError, unusable_rows
 from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.findings import UNSEEN, Findings
 from rdplearn.table.wording import shown
 
 REQUEST = "the request"
-MOST_ROWS_TOGETHER = 1024
+MOST_REMEMBERED = 100
+MOST_ROWS_TOGETHER = 256
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,20 @@ class Explained:
     columns: list[dict[str, Any]]
 
 
-def check_columns(loaded: LoadedModel, names: Sequence[str]) -> None:
+def check_columns(loaded: LoadedModel, names: tuple[str, ...]) -> None:
     """See that the request has the columns of the fit, and no others."""
+    if names in loaded.fitting:
+        return
     try:
-        Table(REQUEST, tuple(names), lambda: iter(()))
+        Table(REQUEST, names, lambda: iter(()))
         new = loaded.model.encoder.unknown_columns(names, REQUEST)
     except TableError as fault:
         raise unusable_rows(str(fault)) from None
     if new:
         more = f" and {len(new) - 1} more" if len(new) > 1 else ""
         raise unusable_rows(f"Column {shown(new[0])}{more} of the request was not in the fit. Leave it out.")
+    if len(loaded.fitting) < MOST_REMEMBERED:
+        loaded.fitting.add(names)
 
 
 def score_all(jobs: Sequence[Rows]) -> list[Scored | Exception]:
@@ -92,7 +97,7 @@ def _score_as_one(jobs: Sequence[Rows]) -> list[Scored | Exception] | None:
     """The results, or None if anything about the rows is unusual."""
     try:
         scored = score(Rows(jobs[0].loaded, pa.concat_batches([job.batch for job in jobs])))
-    except TableError:
+    except ProblemError:
         return None
     if scored.notes:
         return None
@@ -105,59 +110,48 @@ def _score_as_one(jobs: Sequence[Rows]) -> list[Scored | Exception] | None:
 def _score_one(job: Rows) -> Scored | Exception:
     try:
         return score(job)
-    except TableError as fault:
-        return unusable_rows(str(fault))
     except Exception as fault:
         return fault
 
 
 def score(job: Rows) -> Scored:
     """Score rows, in blocks that bound the memory."""
-    model, findings = job.loaded.model, Findings(REQUEST)
-    parts = []
-    for batch in as_table(job.batch).batches():
-        parts.append(model.estimator.score_samples(model.encoder.encode_batch(batch, findings)))
-        findings.rows_before += batch.num_rows
-    normality = np.concatenate(parts)
-    return Scored(-normality, normality < model.estimator.offset_, findings.told(), unseen_rows(findings))
-
-
-def explain_all(jobs: Sequence[Rows]) -> list[Explained | Exception]:
-    """Explain the rows of several requests, one after the other."""
-    results: list[Explained | Exception] = []
-    for job in jobs:
-        try:
-            results.append(explain(job))
-        except TableError as fault:
-            results.append(unusable_rows(str(fault)))
-        except Exception as fault:
-            results.append(fault)
-    return results
+    blocks = _Blocks(job)
+    parts = [job.loaded.model.estimator.score_samples(matrix) for _, matrix in blocks]
+    return blocks.scored(-np.concatenate(parts))
 
 
 def explain(job: Rows) -> Explained:
     """Explain rows, in blocks that bound the memory."""
-    model, findings = job.loaded.model, Findings(REQUEST)
-    scores, told = [], []
-    for batch in as_table(job.batch).batches():
-        explanation = model.explain_encoded(batch, model.encoder.encode_batch(batch, findings))
-        findings.rows_before += batch.num_rows
+    blocks, scores, told = _Blocks(job), [], []
+    for batch, matrix in blocks:
+        explanation = job.loaded.model.explain_encoded(batch, matrix)
         scores.append(explanation.anomaly_scores)
         n_columns = len(explanation.column_names)
         told += [
             {**row, "sentences": explanation.sentences(place, n_columns=n_columns)}
             for place, row in enumerate(explanation.to_dicts())
         ]
-    found = np.concatenate(scores)
-    reported = -found < model.estimator.offset_
-    return Explained(Scored(found, reported, findings.told(), unseen_rows(findings)), told)
+    return Explained(blocks.scored(np.concatenate(scores)), told)
 
 
-def as_table(batch: pa.RecordBatch) -> Table:
-    """The rows as a table, which reads them in blocks."""
-    return Table(REQUEST, tuple(batch.schema.names), lambda: iter([batch]))
+class _Blocks:
+    """The rows of a request, encoded block by block, and what is unusual in them."""
 
+    def __init__(self, job: Rows) -> None:
+        self._job, self._findings = job, Findings(REQUEST)
 
-def unseen_rows(findings: Findings) -> dict[str, int]:
-    """Rows with values that the fit had not seen, by column."""
-    return {column: stray.n_rows for (column, matter), stray in findings.strays.items() if matter == UNSEEN}
+    def __iter__(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        table = Table(REQUEST, tuple(self._job.batch.schema.names), lambda: iter([self._job.batch]))
+        try:
+            for batch in table.batches():
+                yield batch, self._job.loaded.model.encoder.encode_batch(batch, self._findings)
+                self._findings.rows_before += batch.num_rows
+        except TableError as fault:
+            raise unusable_rows(str(fault)) from None
+
+    def scored(self, scores: npt.NDArray[np.float64]) -> Scored:
+        """The result, when all blocks have been gone through."""
+        strays = self._findings.strays
+        unseen = {column: stray.n_rows for (column, matter), stray in strays.items() if matter == UNSEEN}
+        return Scored(scores, -scores < self._job.loaded.model.estimator.offset_, self._findings.told(), unseen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 
 import pyarrow as pa
@@ -13,11 +14,12 @@ from rdplearn._serving.limits import Limits
 from rdplearn._serving.metrics import Metrics
 from rdplearn._serving.models import LoadedModel, ServedModel
 from rdplearn._serving.problems import ProblemError
-from rdplearn._serving.scoring import Explained, Rows, Scored, check_columns, explain_all, score_all
+from rdplearn._serving.scoring import Explained, Rows, Scored, check_columns, explain, score, score_all
 from rdplearn._serving.together import Together
 
 LOG = logging.getLogger("rdplearn.serve")
 SECONDS_BETWEEN_LOOKS = 1.0
+MOST_CELLS = 2048  # of a request that is done between others, in a millisecond or two
 
 
 class Service:
@@ -37,14 +39,15 @@ class Service:
             self.metrics.expect(served)
 
     def start(self) -> None:
-        """Start the threads; explanations take long and have one of their own."""
-        self._scores: Together[Rows, Scored] = Together(score_all)
-        self._explanations: Together[Rows, Explained] = Together(explain_all)
+        """Get ready; what takes long has a thread of its own, and explanations another."""
+        self._small: Together[Rows, Scored] = Together(score_all)
+        self._large = ThreadPoolExecutor(1, "scores")
+        self._explanations = ThreadPoolExecutor(1, "explanations")
 
     def stop(self) -> None:
-        """End the threads."""
-        self._scores.stop()
-        self._explanations.stop()
+        """End the threads, once they have done what they are at."""
+        self._large.shutdown(cancel_futures=True)
+        self._explanations.shutdown(cancel_futures=True)
 
     def model(self, name: str | None) -> ServedModel:
         """The model of that name; without a name the only one."""
@@ -60,14 +63,19 @@ class Service:
     async def score(self, served: ServedModel, batch: pa.RecordBatch) -> tuple[LoadedModel, Scored]:
         """Score rows; the model that did comes along, for the next one may be another."""
         loaded = self._admit(served, batch, self.limits.n_rows)
-        scored = await self._scores.do(Rows(loaded, batch))
+        rows = Rows(loaded, batch)
+        if batch.num_rows * batch.num_columns <= MOST_CELLS:
+            scored = await self._small.do(rows)
+        else:
+            scored = await asyncio.get_running_loop().run_in_executor(self._large, score, rows)
         self.metrics.count_rows(served.name, scored)
         return loaded, scored
 
     async def explain(self, served: ServedModel, batch: pa.RecordBatch) -> tuple[LoadedModel, Explained]:
         """Explain rows."""
         loaded = self._admit(served, batch, min(self.limits.n_explained, self.limits.n_rows))
-        explained = await self._explanations.do(Rows(loaded, batch))
+        work = asyncio.get_running_loop().run_in_executor(self._explanations, explain, Rows(loaded, batch))
+        explained = await work
         self.metrics.count_rows(served.name, explained.scored)
         return loaded, explained
 
@@ -90,5 +98,5 @@ class Service:
     def _admit(self, served: ServedModel, batch: pa.RecordBatch, most_rows: int) -> LoadedModel:
         self.limits.check_rows(batch.num_rows, most_rows)
         loaded = served.current
-        check_columns(loaded, batch.schema.names)
+        check_columns(loaded, tuple(batch.schema.names))
         return loaded

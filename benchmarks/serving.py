@@ -1,0 +1,188 @@
+"""`rdplearn serve` on loopback: one row a request against an empty FastAPI endpoint, and batches against memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import rdplearn
+
+N_CLIENTS = 8
+SECONDS = float(os.environ.get("RDPLEARN_SERVING_SECONDS", "4"))  # of one turn
+N_TURNS = 3
+EMPTY = """
+import socket, sys, fastapi
+from rdplearn._serving.server import open_socket, run
+app = fastapi.FastAPI()
+@app.post("/score")
+async def empty():
+    return {}
+listening = open_socket("127.0.0.1", 0)
+print(f"http://127.0.0.1:{listening.getsockname()[1]},", flush=True)
+run(app, listening, seconds=30)
+"""
+
+
+def orders(n_rows: int) -> pa.Table:
+    """A table of eight columns of all kinds."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 300, n_rows).astype("timedelta64[D]")
+    return pa.table(
+        {
+            "age": rng.integers(18, 80, n_rows),
+            "amount": rng.gamma(2, 100, n_rows),
+            "city": rng.choice(["Oslo", "Rome", "Paris"], n_rows),
+            "when": days.astype(str),
+            "new": rng.choice([True, False], n_rows),
+            "items": rng.integers(1, 9, n_rows),
+            "weight": rng.normal(70, 10, n_rows),
+            "kind": rng.choice(list("abcdefgh"), n_rows),
+        }
+    )
+
+
+def serving() -> list[dict[str, object]]:
+    """Requests of one row by eight clients at once."""
+    table = orders(2_000)
+    body = json.dumps(table.slice(0, 1).to_pylist()).encode()
+    found: dict[str, list[list[float]]] = {"serve": [], "empty FastAPI": []}
+    with served(table) as (address, process), serving_empty() as empty:
+        memory = []
+        for _ in range(N_TURNS):
+            for name, at in (("serve", address), ("empty FastAPI", empty)):
+                found[name].append(asyncio.run(load(at, request("/score", body), N_CLIENTS, SECONDS)))
+            memory.append(resident(process.pid))
+    rates = {name: max(len(turn) / SECONDS for turn in turns) for name, turns in found.items()}
+    best = max(found["serve"], key=len)
+    return [
+        {
+            "requests per second": rates["serve"],
+            "empty FastAPI": rates["empty FastAPI"],
+            "share": rates["serve"] / rates["empty FastAPI"],
+            "share wanted": "0.6, or 1,000 a second",
+            "median ms": 1e3 * float(np.median(best)),
+            "p99 / median": float(np.percentile(best, 99) / np.median(best)),
+            "at most": 10,
+            "memory after each turn, MB": " ".join(f"{each:.0f}" for each in memory),
+        }
+    ]
+
+
+def serving_batches() -> list[dict[str, object]]:
+    """Requests of 1,000 rows, as JSON and as Arrow, against the same rows in memory."""
+    from rdplearn._serving.arrow_streams import ARROW_STREAM, write_arrow
+
+    table = orders(2_000)
+    rows = table.slice(0, 1_000).combine_chunks()
+    model = fitted(table)
+    arrow = write_arrow(rows.to_batches()[0])
+    requests = {
+        "JSON": request("/score", json.dumps(rows.to_pylist()).encode()),
+        "Arrow": request("/score", arrow, content_type=ARROW_STREAM, accept=ARROW_STREAM),
+    }
+    rates: dict[str, list[float]] = {"memory": [], "JSON": [], "Arrow": []}
+    with served(table) as (address, _):
+        for _ in range(N_TURNS):
+            start, n_done = time.perf_counter(), 0
+            while time.perf_counter() - start < SECONDS:
+                model.score_samples(rows)
+                n_done += 1
+            rates["memory"].append(1_000 * n_done / (time.perf_counter() - start))
+            for name, sent in requests.items():
+                rates[name].append(1_000 * len(asyncio.run(load(address, sent, 4, SECONDS))) / SECONDS)
+    in_memory = max(rates["memory"])
+    return [
+        {
+            "body": name,
+            "rows per second": max(rates[name]),
+            "in memory": in_memory,
+            "share": max(rates[name]) / in_memory,
+            "share wanted": 0.7,
+        }
+        for name in requests
+    ]
+
+
+def fitted(table: pa.Table) -> Any:
+    return rdplearn.TableModel(rdplearn.RDPDetector(random_state=0, n_jobs=1)).fit(table)
+
+
+@contextmanager
+def served(table: pa.Table) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`rdplearn serve` with a model of the table, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "orders.safetensors"
+        rdplearn.save(fitted(table), path)
+        with started([sys.executable, "-m", "rdplearn.cli", "serve", str(path), "--port", "0"]) as running:
+            yield running
+
+
+@contextmanager
+def serving_empty() -> Iterator[str]:
+    """An endpoint that does nothing, on the same server."""
+    with started([sys.executable, "-c", EMPTY]) as (address, _):
+        yield address
+
+
+@contextmanager
+def started(command: list[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://([^,]+),", process.stdout.readline())
+            assert found is not None
+            yield found[1], process
+        finally:
+            process.terminate()
+
+
+def request(path: str, body: bytes, *, content_type: str = "application/json", accept: str = "*/*") -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {content_type}\r\naccept: {accept}\r\n"
+    return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def load(address: str, sent: bytes, n_clients: int, seconds: float) -> list[float]:
+    """Send a request again and again, by so many clients at once; how long each answer took."""
+    await send_until(address, sent, time.perf_counter() + 0.3)  # warm
+    end = time.perf_counter() + seconds
+    of_clients = await asyncio.gather(*(send_until(address, sent, end) for _ in range(n_clients)))
+    return [each for of_client in of_clients for each in of_client]
+
+
+async def send_until(address: str, sent: bytes, end: float) -> list[float]:
+    host, port = address.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), limit=1 << 22)
+    took = []
+    while (start := time.perf_counter()) < end:
+        writer.write(sent)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head)
+        assert head.startswith(b"HTTP/1.1 200")
+        assert length is not None
+        await reader.readexactly(int(length[1]))
+        took.append(time.perf_counter() - start)
+    writer.close()
+    await writer.wait_closed()
+    return took
+
+
+def resident(process: int) -> float:
+    """Memory of a process, in MB."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+ALL = {"serving": serving, "serving_batches": serving_batches}
