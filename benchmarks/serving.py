@@ -25,14 +25,14 @@ SECONDS = float(os.environ.get("RDPLEARN_SERVING_SECONDS", "4"))  # of one turn
 N_TURNS = 3
 EMPTY = """
 import socket, sys, fastapi
-from rdplearn._serving.server import open_socket, run
+from rdplearn._serving.server import open_socket, server_of
 app = fastapi.FastAPI()
 @app.post("/score")
 async def empty():
     return {}
 listening = open_socket("127.0.0.1", 0)
 print(f"http://127.0.0.1:{listening.getsockname()[1]},", flush=True)
-run(app, listening, seconds=30)
+server_of(app, seconds=30).run(sockets=[listening])
 """
 
 

@@ -27,6 +27,7 @@ from rdplearn._serving.schema import JSON, answers_of, body_of, components
 from rdplearn._serving.service import Service
 from rdplearn._serving.tensors import JSON_LENGTH, InferRequest, check_version, describe_model
 from rdplearn._version import __version__
+from rdplearn.table.wording import shown
 from rdplearn.table_model import REPORTED, SCORE
 
 ABOUT = "Scores rows of tables: how unlike the rest they are, whether to report them, and why."
@@ -211,9 +212,9 @@ def _as_json(told: Any) -> Response:
     return Response(to_json(told, inf_nan_mode="null"), media_type=JSON)
 
 
-async def _told_as_problem(_: Request, fault: Exception) -> Response:
+async def _told_as_problem(request: Request, fault: Exception) -> Response:
     """Faults that FastAPI finds itself, such as a path or a method that is not there."""
-    if isinstance(fault, HTTPException):
-        status = HTTPStatus(fault.status_code)
-        return ProblemError(status, f"{status.description or fault.detail}.", fault.headers).response()
-    return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "A parameter of the request cannot be read.").response()
+    if not isinstance(fault, HTTPException):
+        return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "A parameter of the request cannot be read.").response()
+    told = f"There is no {request.method} {shown(request.url.path)} here. The page /docs lists what there is."
+    return ProblemError(HTTPStatus(fault.status_code), told, fault.headers).response()

@@ -43,8 +43,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def run(app: Any, listening: socket.socket, *, seconds: float) -> None:
-    """Serve until SIGINT or SIGTERM, then answer what has been asked.
+def server_of(app: Any, *, seconds: float) -> uvicorn.Server:
+    """A server that runs until SIGINT or SIGTERM, and then answers what has been asked.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def run(app: Any, listening: socket.socket, *, seconds: float) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    return uvicorn.Server(config)
 
 
 def impatient(seconds: float) -> type[HttpToolsProtocol]:

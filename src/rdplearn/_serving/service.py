@@ -19,7 +19,7 @@ from rdplearn._serving.together import Together
 
 LOG = logging.getLogger("rdplearn.serve")
 SECONDS_BETWEEN_LOOKS = 1.0
-MOST_CELLS = 2048  # of a request that is done between others, in a millisecond or two
+MOST_CELLS = 1024  # of a request that is done between others, in a millisecond or two
 
 
 class Service:

@@ -51,7 +51,7 @@ def serve(
     from rdplearn._serving.limits import Limits
     from rdplearn._serving.models import ServedModel, named_paths
     from rdplearn._serving.routes import make_app
-    from rdplearn._serving.server import is_loopback, open_socket, run
+    from rdplearn._serving.server import is_loopback, open_socket, server_of
     from rdplearn._serving.service import Service
     from rdplearn.cli.checks import load_table_model
     from rdplearn.errors import warn_user
@@ -71,7 +71,7 @@ def serve(
         listed = ", ".join(f"{name} (version {version})" for name, version in facts["models"].items())
         talk.tell(facts, lambda _: typer.echo(f"Serving {listed} at http://{name}:{address[1]}, see /docs."))
         _let_uvicorn_end()
-        run(app, listening, seconds=timeout)
+        server_of(app, seconds=timeout).run(sockets=[listening])
 
 
 def read_token(path: str | None) -> str | None:
