@@ -23,7 +23,7 @@ from rdplearn._serving.bodies import read_records
 from rdplearn._serving.gate import Gate
 from rdplearn._serving.models import LoadedModel, ServedModel
 from rdplearn._serving.problems import ProblemError
-from rdplearn._serving.schema import JSON, answers_of, body_of, components
+from rdplearn._serving.schema import JSON, answers_of, body_of, completed
 from rdplearn._serving.service import Service
 from rdplearn._serving.tensors import JSON_LENGTH, InferRequest, check_version, describe_model
 from rdplearn._version import __version__
@@ -170,8 +170,7 @@ def _add_descriptions(app: FastAPI, service: Service) -> None:
 
     def document() -> dict[str, Any]:
         found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        found["components"] = {"schemas": components(service.models.values())}
-        return found
+        return completed(found, list(service.models.values()))
 
     app.openapi = document  # type: ignore[method-assign]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rdplearn._serving.arrow_streams import ARROW_STREAM
@@ -48,6 +48,17 @@ def answers_of(schema: str | None, *statuses: int, media_type: str = JSON) -> di
         for status in (*statuses, 401)
     }
     return {200: {"description": "Well.", "content": content}, **problems}
+
+
+def completed(document: Schema, models: Sequence[ServedModel]) -> Schema:
+    """What FastAPI knows of the routes, with the names and columns of the models."""
+    for operation in (each for of_path in document["paths"].values() for each in of_path.values()):
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] == "model":
+                parameter["schema"] = {"enum": [served.name for served in models]}
+        if "HTTPValidationError" in str(operation["responses"].get("422")):
+            del operation["responses"]["422"]  # FastAPI promises it wherever the path has a name in it
+    return {**document, "components": {"schemas": components(models)}}
 
 
 def components(models: Iterable[ServedModel]) -> Schema:

@@ -51,10 +51,9 @@ def serve(
     from rdplearn._serving.limits import Limits
     from rdplearn._serving.models import ServedModel, named_paths
     from rdplearn._serving.routes import make_app
-    from rdplearn._serving.server import is_loopback, open_socket, server_of
+    from rdplearn._serving.server import open_socket, server_of
     from rdplearn._serving.service import Service
     from rdplearn.cli.checks import load_table_model
-    from rdplearn.errors import warn_user
 
     token = read_token(token_file)
     load = partial(load_table_model, estimators=["RDPDetector"], n_jobs=1)
@@ -62,8 +61,7 @@ def serve(
     limits = Limits(n_bytes=int(max_mb * 1e6), n_rows=max_rows, seconds=timeout)
     app = make_app(Service(served, limits), token)
     with open_socket(host, port) as listening:
-        if token is None and not is_loopback(host):
-            warn_user(f"Everybody who reaches {host} may ask. Set ${TOKEN} or pass --token-file to prevent it.")
+        warn_if_open(host, token)
         _talk_on_stderr(quiet=talk.quiet)
         address = listening.getsockname()
         facts = {"models": {model.name: model.current.version for model in served}, "port": address[1]}
@@ -72,6 +70,15 @@ def serve(
         talk.tell(facts, lambda _: typer.echo(f"Serving {listed} at http://{name}:{address[1]}, see /docs."))
         _let_uvicorn_end()
         server_of(app, seconds=timeout).run(sockets=[listening])
+
+
+def warn_if_open(host: str, token: str | None) -> None:
+    """Say that an address which others reach is served without a token."""
+    from rdplearn._serving.server import is_loopback
+    from rdplearn.errors import warn_user
+
+    if token is None and not is_loopback(host):
+        warn_user(f"Everybody who reaches {host} may ask. Set ${TOKEN} or pass --token-file to prevent it.")
 
 
 def read_token(path: str | None) -> str | None:
