@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test test-data browser lint benchmark clean
+.PHONY: demo test test-data test-mlflow browser lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
@@ -23,6 +23,12 @@ test: lint browser
 test-data: $(VENV)/ready-for-tests
 	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }
 	RDPLEARN_DATA="$(RDPLEARN_DATA)" $(PYTEST) -m data
+
+# MLflow holds pyarrow back, so its flavour is tested in an environment of its own, which is made anew each time.
+test-mlflow:
+	$(PYTHON) -m venv --clear $(VENV)-mlflow
+	$(VENV)-mlflow/bin/python -m pip install --quiet --disable-pip-version-check ".[mlflow]" pytest hypothesis
+	$(VENV)-mlflow/bin/python -m pytest -W default tests/test_mlflow.py
 
 lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff check
@@ -57,4 +63,4 @@ $(VENV)/ready-for-tests: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlflow build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
