@@ -12,6 +12,7 @@ from benchmarks import (
     page,
     report,
     representation,
+    serving,
     sizing_page,
     tables,
     torch_engine,
@@ -27,6 +28,7 @@ ALL = {
     **explanations.ALL,
     **report.ALL,
     **cluster.ALL,
+    **serving.ALL,
 }
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 

@@ -15,10 +15,16 @@ PAGES = [
     "docs/explanations.md",
     "docs/distributed.md",
     "docs/report.md",
+    "docs/serving.md",
     "docs/torch.md",
     "docs/onnx.md",
 ]
-NEEDED = {"docs/torch.md": ["torch"], "docs/onnx.md": ["onnx", "onnxruntime"], "docs/distributed.md": ["distributed"]}
+NEEDED = {
+    "docs/torch.md": ["torch"],
+    "docs/onnx.md": ["onnx", "onnxruntime"],
+    "docs/distributed.md": ["distributed"],
+    "docs/serving.md": ["fastapi"],
+}
 
 
 def code_blocks(page: str) -> list[str]:
