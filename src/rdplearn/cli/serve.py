@@ -7,7 +7,7 @@ import os
 import signal
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -68,7 +68,7 @@ def serve(
         name = f"[{address[0]}]" if ":" in address[0] else address[0]
         listed = ", ".join(f"{name} (version {version})" for name, version in facts["models"].items())
         talk.tell(facts, lambda _: typer.echo(f"Serving {listed} at http://{name}:{address[1]}, see /docs."))
-        _let_uvicorn_end()
+        _end_well()
         server_of(app, seconds=timeout).run(sockets=[listening])
 
 
@@ -122,7 +122,11 @@ def _talk_on_stderr(*, quiet: bool) -> None:
     log.setLevel(logging.ERROR if quiet else logging.INFO)
 
 
-def _let_uvicorn_end() -> None:
-    """When the last answer is given, uvicorn raises the signal that ended it once more: an end in good order."""
+def _end_well() -> None:
+    """Signals end the service with exit code 0: before uvicorn takes them, and when it hands them on after the end."""
+
+    def end(*_: Any) -> None:
+        raise SystemExit(0)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, end)
