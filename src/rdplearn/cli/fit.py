@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Dask, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import Dask, MoreTables, ReadingOptions, TablePath, TrainingOptions
 
 
 def fit(
     *,
     table: TablePath,
+    more: MoreTables = None,
     model_path: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to write the model.")],
     unseen: Annotated[
         list[str] | None,
@@ -36,12 +37,13 @@ def fit(
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import require_columns
+    from rdplearn.cli.checks import files_named, require_columns
     from rdplearn.table_model import TableModel
 
+    files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check({"table": table}, None, model_path)
-        opened = backend.open(table)
+        backend.check({"table": files}, None, model_path)
+        opened = backend.open(files)
         require_columns(opened, carried=unseen or [])
         detector = training.detector(verbose=talk.shows_progress)
         model = backend.fit(TableModel(detector, training.encoder(unseen or [])), opened)
