@@ -18,7 +18,7 @@ demo: $(VENV)/installed
 
 # Nothing outside this folder is looked at: data sets have a command of their own.
 test: lint browser
-	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data"
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not soak"
 
 test-data: $(VENV)/ready-for-tests
 	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }

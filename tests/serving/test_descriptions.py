@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from tests.serving.conftest import running
 
 schemathesis = pytest.importorskip("schemathesis")
-N_EXAMPLES = int(os.environ.get("RDPLEARN_FUZZ_EXAMPLES", "10"))  # of each kind and request; more for a long run
 PROMISED = {
     "not_a_server_error",
     "status_code_conformance",
@@ -79,17 +77,23 @@ def test_requests_are_counted_by_path_and_status(one, table):
 @pytest.mark.parametrize("path", PATHS)
 def test_requests_made_from_the_document_get_what_it_promises(one, path, mode):
     """Fuzzed with schemathesis, with rows that fit the document and with others."""
-    document = schemathesis.openapi.from_url(f"http://{one.address}/openapi.json")
+    statuses = fuzz(one.address, path, mode, n_examples=10)
+    assert statuses
+    if mode == schemathesis.GenerationMode.POSITIVE and path in ("/score", "/explain"):
+        assert statuses.count(200) > 1
+
+
+def fuzz(address: str, path: str, mode, *, n_examples: int) -> list[int]:
+    """The status of each answer, when all of them were as promised."""
+    document = schemathesis.openapi.from_url(f"http://{address}/openapi.json")
     operation = document[path]["GET" if "get" in document.raw_schema["paths"][path] else "POST"]
     checks = [check for check in schemathesis.checks.CHECKS.get_all() if check.__name__ in PROMISED]
     assert len(checks) == len(PROMISED)
-    statuses = []
+    statuses: list[int] = []
 
     def ask(case) -> None:
         statuses.append(case.call_and_validate(checks=checks).status_code)
 
-    drawn = settings(max_examples=N_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    drawn = settings(max_examples=n_examples, deadline=None, suppress_health_check=list(HealthCheck))
     drawn(given(case=operation.as_strategy(generation_mode=mode))(ask))()
-    assert statuses
-    if mode == schemathesis.GenerationMode.POSITIVE and path in ("/score", "/explain"):
-        assert statuses.count(200) > 1
+    return statuses

@@ -21,8 +21,6 @@ import rdplearn
 from rdplearn.cli.serve import warn_if_open
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 
-N_KILLS = int(os.environ.get("RDPLEARN_SERVE_KILLS", "3"))  # more for a long run
-
 
 @contextmanager
 def serving(*arguments: object, **environment: str):
@@ -84,6 +82,11 @@ def test_the_token_comes_from_the_environment_and_a_broken_file_is_told_of(files
 
 def test_killed_at_any_moment_no_client_gets_a_wrong_score(files, models, table):
     """Clients ask on while the service is killed and started anew with the other model: an answer is right, or none."""
+    assert ask_while_it_is_killed(files, models, table, n_kills=3) >= 3
+
+
+def ask_while_it_is_killed(files, models, table, *, n_kills: int) -> int:
+    """How many answers there were, all of them right."""
     rows = table.slice(0, 2)
     expected = [(-model.score_samples(rows)).tolist() for model in models]
     rng, answers, place = random.Random(0), [], ""
@@ -100,7 +103,7 @@ def test_killed_at_any_moment_no_client_gets_a_wrong_score(files, models, table)
 
     clients = [threading.Thread(target=ask) for _ in range(3)]
     try:
-        for number in range(N_KILLS):
+        for number in range(n_kills):
             with serving(files[number % 2], "--port", 0) as process:
                 place = address_of(process)
                 if number == 0:
@@ -118,6 +121,7 @@ def test_killed_at_any_moment_no_client_gets_a_wrong_score(files, models, table)
             client.join()
     assert all(answer in expected for answer in answers)
     assert [answer in answers for answer in expected] == [True, True]
+    return len(answers)
 
 
 def test_what_cannot_be_served_is_said_at_once(run: Run, files, tmp_path, monkeypatch):  # noqa: F811
