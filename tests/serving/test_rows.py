@@ -56,6 +56,7 @@ def test_arrow_comes_in_and_goes_out(server, models, table):
     found = pa.ipc.open_stream(answer.content).read_all()
     assert found.column("anomaly_score").to_pylist() == (-models[0].score_samples(some)).tolist()
     assert found.column("anomalous").to_pylist() == (models[0].predict(some) == -1).tolist()
+    assert found.schema.metadata[b"notes"] == b""
 
 
 def test_reasons_are_those_of_the_model(server, models, table):

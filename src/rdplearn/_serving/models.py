@@ -56,7 +56,7 @@ class ServedModel:
         self._seen = found  # before it is read: what is written from now on is looked at the next time
         try:
             loaded = self._read()
-        except (ValueError, OSError) as fault:
+        except Exception as fault:  # whatever it is that the file brings about, the old model goes on
             self.fault = f"{str(fault).rstrip('.')}. Version {self.current.version} goes on."
             return False
         self.fault = None

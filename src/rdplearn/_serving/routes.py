@@ -71,13 +71,14 @@ def _add_rows(app: FastAPI, service: Service) -> None:
         "/score",
         summary="Score rows",
         openapi_extra=body_of("Rows", arrow=True),
-        responses=answers_of("Scores", 400, 404, 408, 413, 415, 422, 503),
+        responses=answers_of("Scores", 400, 404, 408, 413, 415, 422, 503, arrow=True),
     )
     async def score(request: Request, model: str | None = None) -> Response:
         served = service.model(model)
         loaded, scored = await service.score(served, await _read_rows(request, service))
         if ARROW_STREAM in request.headers.get("accept", ""):
             scores = pa.record_batch({SCORE: scored.scores, REPORTED: scored.reported})
+            scores = scores.replace_schema_metadata({"notes": "\n".join(scored.notes)})
             headers = {"x-model": served.name, "x-model-version": loaded.version}
             return Response(write_arrow(scores), headers=headers, media_type=ARROW_STREAM)
         pairs = zip(scored.scores.tolist(), scored.reported.tolist(), strict=True)

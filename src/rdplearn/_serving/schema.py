@@ -15,6 +15,7 @@ from rdplearn.table_model import REPORTED, SCORE
 Schema = dict[str, Any]
 JSON = "application/json"
 CELL_TYPES = {"number": ["number", "string", "null"], "year": ["number", "string", "null"]}
+ARROW_BODY: Schema = {"schema": {"type": "string", "format": "binary"}}
 ANY_CELL = ["string", "number", "boolean", "null"]
 STATUSES = {
     400: "The body is not what it says it is.",
@@ -36,13 +37,15 @@ def body_of(schema: str, *, arrow: bool = False) -> Schema:
     """What a route takes, as `openapi_extra`."""
     content: Schema = {JSON: {"schema": reference(schema)}}
     if arrow:
-        content[ARROW_STREAM] = {"schema": {"type": "string", "format": "binary"}}
+        content[ARROW_STREAM] = ARROW_BODY
     return {"requestBody": {"required": True, "content": content}}
 
 
-def answers_of(schema: str | None, *statuses: int, media_type: str = JSON) -> dict[int | str, Schema]:
+def answers_of(schema: str | None, *statuses: int, arrow: bool = False) -> dict[int | str, Schema]:
     """What a route answers, as `responses`: a schema when all is well, problems otherwise."""
-    content = {} if schema is None else {media_type: {"schema": reference(schema)}}
+    content = {} if schema is None else {JSON: {"schema": reference(schema)}}
+    if arrow:
+        content[ARROW_STREAM] = ARROW_BODY
     problems: dict[int | str, Schema] = {
         status: {"description": STATUSES[status], "content": {PROBLEM: {"schema": reference("Problem")}}}
         for status in (*statuses, 401)

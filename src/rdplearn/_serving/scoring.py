@@ -19,7 +19,7 @@ from rdplearn.table.wording import shown
 
 REQUEST = "the request"
 MOST_REMEMBERED = 100
-MOST_ROWS_TOGETHER = 256
+MOST_CELLS_TOGETHER = 4096
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ def score_all(jobs: Sequence[Rows]) -> list[Scored | Exception]:
 
 
 def _alike(jobs: Sequence[Rows]) -> list[list[int]]:
-    """Places of jobs with the same model, columns and types, in groups of few rows."""
+    """Places of jobs with the same model, columns and types, in groups of few cells."""
     groups: dict[tuple[int, pa.Schema], list[list[int]]] = {}
     for place, job in enumerate(jobs):
         of_kind = groups.setdefault((id(job.loaded), job.batch.schema), [[]])
-        n_rows = sum(jobs[other].batch.num_rows for other in of_kind[-1])
-        if of_kind[-1] and n_rows + job.batch.num_rows > MOST_ROWS_TOGETHER:
+        n_rows = sum(jobs[other].batch.num_rows for other in (*of_kind[-1], place))
+        if of_kind[-1] and n_rows * job.batch.num_columns > MOST_CELLS_TOGETHER:
             of_kind.append([])
         of_kind[-1].append(place)
     return [group for of_kind in groups.values() for group in of_kind]

@@ -65,9 +65,9 @@ def serve(
         _talk_on_stderr(quiet=talk.quiet)
         address = listening.getsockname()
         facts = {"models": {model.name: model.current.version for model in served}, "port": address[1]}
-        name = f"[{address[0]}]" if ":" in address[0] else address[0]
+        reached_as = f"[{address[0]}]" if ":" in address[0] else address[0]
         listed = ", ".join(f"{name} (version {version})" for name, version in facts["models"].items())
-        talk.tell(facts, lambda _: typer.echo(f"Serving {listed} at http://{name}:{address[1]}, see /docs."))
+        talk.tell(facts, lambda _: typer.echo(f"Serving {listed} at http://{reached_as}:{address[1]}, see /docs."))
         _end_well()
         server_of(app, seconds=timeout).run(sockets=[listening])
 
