@@ -165,7 +165,7 @@ class TableModel(BaseEstimator):
             here = np.arange(batch.num_rows) if wanted is None else wanted[found:] - first_row
             here = here[here < batch.num_rows]
             if len(here):
-                pieces.append(self._explain_rows(batch.take(here), matrix[here]))
+                pieces.append(self.explain_encoded(batch.take(here), matrix[here]))
             found, first_row = found + len(here), first_row + batch.num_rows
             if wanted is not None and found == len(wanted):
                 break
@@ -211,7 +211,8 @@ class TableModel(BaseEstimator):
                     result = function(matrix)
                 yield batch, result
 
-    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+    def explain_encoded(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
