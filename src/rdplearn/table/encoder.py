@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -182,23 +182,28 @@ class TableEncoder(Parameters):
         self._require_fit()
         opened = open_table(table)
         findings = Findings(opened.name)
-        present: set[str] | None = None
+        compared = False
         for batch in opened.batches():
-            if present is None:
-                present = set(batch.schema.names)
-                self._compare_columns(batch.schema.names, opened.name)
+            if not compared:
+                self._tell_unknown(batch.schema.names, opened.name)
+                compared = True
             if findings.rows_before < skip_rows:
                 findings.rows_before += batch.num_rows
                 continue
-            pieces = [
-                piece
-                for column in self.columns_
-                if column.source in present
-                for piece in column.encode(batch.column(column.source), self.rules_, findings)
-            ]
-            yield batch, assemble(pieces, batch.num_rows, self.sparse_)
+            yield batch, self.encode_batch(batch, findings)
             findings.rows_before += batch.num_rows
         findings.warn()
+
+    def encode_batch(self, batch: pa.RecordBatch, findings: Findings) -> Matrix:
+        """Encode rows that have all columns that the matrix needs; note in `findings` what differs from the fit."""
+        present = set(batch.schema.names)
+        pieces = [
+            piece
+            for column in self.columns_
+            if column.source in present
+            for piece in column.encode(batch.column(column.source), self.rules_, findings)
+        ]
+        return assemble(pieces, batch.num_rows, self.sparse_)
 
     def cell_values(self, batch: pa.RecordBatch) -> NDArray[np.object_]:
         """What the cells of the columns that are used say, for people: (n_rows, n_groups), as in `groups_`."""
@@ -390,7 +395,14 @@ class TableEncoder(Parameters):
             instead = f", or such as --kind {as_option(usable[0] + '=category')} to use one" if usable else ""
             warn_user(f"Left out of {summary.name}: {listed}{more}. Pass {agreed} to agree{instead}.")
 
-    def _compare_columns(self, names: list[str], table: str) -> None:
+    def _tell_unknown(self, names: list[str], table: str) -> None:
+        new = self.unknown_columns(names, table)
+        if new:
+            listed = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
+            warn_user(f"New in {table} and not used: {listed}.")
+
+    def unknown_columns(self, names: Sequence[str], table: str) -> list[str]:
+        """Which of a table's columns the fit had not; an error if one is missing that the matrix needs."""
         present, known = set(names), {column.source for column in self.columns_} | self._ignored()
         absent = [column.source for column in self.columns_ if column.names() and column.source not in present]
         new = [name for name in names if name not in known]
@@ -401,9 +413,7 @@ class TableEncoder(Parameters):
             raise TableError(
                 f"Column {absent[0]!r}{more} of the fit is missing from {table}.{hint} Add it, or fit again."
             )
-        if new:
-            listed = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
-            warn_user(f"New in {table} and not used: {listed}.")
+        return new
 
     def _empty_matrix(self) -> Matrix:
         empty = np.zeros((0, len(self.feature_names_)), dtype=np.float32)
