@@ -243,6 +243,7 @@ def detect(
     *,
     ignore: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
     missing: Iterable[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
@@ -264,6 +265,7 @@ def detect(
     table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
+    weights : how much columns count, such as ``{"amount": 3}``; 1 by default, and 0 is the same as ignoring one
     missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
     separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
     reasons : whether to say why rows are reported
@@ -302,6 +304,7 @@ def detect(
     encoder = TableEncoder(
         ignore=ignore,
         kinds=kinds,
+        weights=weights,
         missing=missing,
         decimal=decimal,
         thousands=thousands,
