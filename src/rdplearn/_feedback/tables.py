@@ -33,7 +33,7 @@ class ReviewedTable(TableModel):
         super().__init__(estimator, encoder)
         estimator.group_columns(encoder.groups_)
 
-    def fit(self, table: Any) -> TableModel:
+    def fit(self, table: Any, y: object = None) -> TableModel:
         """Not here: answers are about a model that is fitted."""
         raise TypeError("A reviewed model is fitted already. Fit a TableModel, and review that.")
 
