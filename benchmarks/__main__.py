@@ -6,6 +6,7 @@ import sys
 
 from benchmarks import (
     cluster,
+    databases,
     default,
     engine,
     explanations,
@@ -27,6 +28,7 @@ ALL = {
     **explanations.ALL,
     **report.ALL,
     **cluster.ALL,
+    **databases.ALL,
 }
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 

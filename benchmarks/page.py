@@ -29,6 +29,8 @@ TITLES = {
     "dask_memory": "On Dask with two workers: most memory of any process",
     "report": "The report of a Parquet file of 100,000 x 30, against scoring it and placing rows on the map (one "
     "thread, seconds of the processor), and the weight of the page",
+    "sql_scoring": "`rdplearn score` on ten columns in PostgreSQL, against the same rows in Parquet: default "
+    "detector, two threads; the driver alone is the ceiling",
     "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
 }
 

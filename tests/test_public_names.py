@@ -15,8 +15,8 @@ SOURCE = Path(rdplearn.__file__).parent
 PUBLIC = {
     "rdplearn": """
         Checkpoint CheckpointError KeepRounds ModelFileError RDPClusterer RDPDetector RDPTransformer RDPWarning
-        RandomMapping RecordEvery StopOnPlateau TableEncoder TableError TableModel TorchOptions detect export_onnx load
-        save write_report
+        RandomMapping RecordEvery Reviewed StopOnPlateau TableEncoder TableError TableModel TorchOptions detect
+        export_onnx load review save write_report
     """,
     "rdplearn.callbacks": "Callback Checkpoint KeepRounds RecordEvery Records StopOnPlateau",
     "rdplearn.defaults": """
@@ -33,6 +33,7 @@ PUBLIC = {
         GatheredClusters GatheredRows cluster_report describe_clusters describe_detection detection_report figures
         findings page place_on_map write_page write_report
     """,
+    "rdplearn.spark": "score",
     "rdplearn.table": """
         RowSample RowSampler Table TableEncoder TableSummary TextRules open_table sample_rows summarise
     """,

@@ -22,7 +22,7 @@ SCALES = ["size", "surprise"]
 
 def combination_of(scale, logs):
     """What gives scores of these logarithms: sizes, or surprises that are learned on the same rows."""
-    return mean_of(1) if scale == "size" else with_voices(geometric_mean([1.0]), logs[:, None])
+    return mean_of(1) if scale == "size" else with_voices(geometric_mean([1.0]), logs[:, None], [np.arange(1)])
 
 
 def scores_of(logs, combination):

@@ -117,8 +117,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
         ranking for more time.
     **Losses**
-    distance_weight : float, default=0.0
-        Weight of the distance prediction loss, 1 in the paper; 0 turns it off. See `docs/default.md` for why.
+    distance_weight : float, default=None
+        Weight of the distance prediction loss beside the novelty loss, 1 in the paper. By default the two have members
+        of their own: `n_members` with the novelty loss, and up to 8 more that predict distances, of all pairs of a
+        batch, and score rows by their distance to a subsample in the space that they learned. 0 leaves these out.
     novelty_weight : float, default=1.0
         Weight of the novelty loss; 0 turns it off, and rows are scored by their distance to subsamples of the kept rows
         in φ's space. Novelty alone, with ``n_rounds=1``, is random network distillation (RND).
@@ -217,7 +219,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "even_residuals": ["boolean", None],
         "mapping": [str, HasMethods(["fit", "transform"]), callable, RandomMapping, list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "distance_weight": [Interval(Real, 0, None, closed="left")],
+        "distance_weight": [Interval(Real, 0, None, closed="left"), None],
         "novelty_weight": [Interval(Real, 0, None, closed="left")],
         "inner_product": [StrOptions({"l1", "plain"})],
         "shrinkage": [Interval(Real, 0, 1, closed="left")],
@@ -252,7 +254,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         even_residuals: bool | None = None,
         mapping: Any = "auto",
         n_components: int = 64,
-        distance_weight: float = 0.0,
+        distance_weight: float | None = None,
         novelty_weight: float = 1.0,
         inner_product: Literal["l1", "plain"] = "l1",
         shrinkage: float = 0.1,
@@ -327,7 +329,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         240
         """
         chosen = choose_for_detector(n_rows, n_columns, self.get_params(deep=False))
-        return clone(self).set_params(**{field.name: getattr(chosen, field.name) for field in fields(chosen)})
+        own = {field.name: getattr(chosen, field.name) for field in fields(chosen) if hasattr(self, field.name)}
+        return clone(self).set_params(**own)
 
     @for_partitions
     def fit(self, X: Any, y: object = None, *, columns: TableColumns | None = None) -> Self:
@@ -349,7 +352,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             seed = seed if folder is None else folder.seed
             plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)
             views = fit_views(plan.views, matrix, plan.seed, columns)
-            trained = train_members(matrix, views, plan.members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
+            trained = train_members(matrix, views, plan.teams, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
             scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
             self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
@@ -389,7 +392,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `KeepRounds`."""
         n_rounds = self._n_kept_rounds()
         matrix = self._new_rows(X)
-        rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_rounds)]
+        rounds = [
+            [panel.one_round(min(number, panel.n_rounds - 1)) for panel in self.panels_] for number in range(n_rounds)
+        ]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
     @for_partitions
@@ -465,7 +470,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = all_scaled_scores(self, matrix)
-        views = in_turn(self.chosen_.views, scaled.shape[1])
+        views = in_turn(self.chosen_.views, self.chosen_.n_members)
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
 
     def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:

@@ -32,6 +32,7 @@ from rdplearn.table.frames import read_frame
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rdplearn._explain.cluster_reliability import ClusterAssessment
     from rdplearn._explain.reliability import Assessment
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.transformer import RDPTransformer
@@ -176,10 +177,16 @@ class TableModel(BaseEstimator):
         return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
 
     @for_partitions
-    def assess(self, table: Any) -> Assessment:
-        """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
+    def assess(self, table: Any, *, n_rows: int | None = None) -> Assessment | ClusterAssessment:
+        """How far to trust what the model says of a table's rows, without labels.
 
-        A large table is judged by a random sample; see `rdplearn._explain.reliability`.
+        Of a detector, whether another seed would have the same rows at the top, and the alarms at several false-alarm
+        rates; of a clusterer, whether there are clusters at all. A large table is judged by a random sample.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            Rows of the table, if this is but a random sample of it.
         """
         opened = open_table(table)
         sampler = self.sampler(len(opened.column_names))
@@ -187,7 +194,7 @@ class TableModel(BaseEstimator):
             sampler.add(batch)
         sample = sampler.sample()
         matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
-        return self.estimator.assess(matrix, n_rows=sample.n_rows_seen)
+        return self.estimator.assess(matrix, n_rows=n_rows or sample.n_rows_seen)
 
     def apply_batches(
         self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
