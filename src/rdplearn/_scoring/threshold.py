@@ -72,7 +72,8 @@ def continued_tail(scores: Doubles, share: float) -> float:
     logs = np.quantile(_logs(scores), BODY)
     survivors = -np.log(1.0 - BODY)
     slope = float(np.max(np.diff(logs) / np.diff(survivors)))
-    return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
+    with np.errstate(over="ignore"):  # a body of zeros and a few others suggests a tail without end
+        return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
 
 
 def _rank(n_rows: int, false_alarm_rate: float) -> int:
