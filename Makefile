@@ -11,14 +11,14 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test test-data test-spark browser postgresql lint benchmark clean
+.PHONY: demo test test-data test-spark test-mlflow browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
 
 # Nothing outside this folder is looked at: data sets have a command of their own.
 test: lint browser postgresql
-	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not spark"
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not soak and not spark"
 
 test-data: $(VENV)/ready-for-tests
 	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }
@@ -35,6 +35,12 @@ test-spark: $(VENV)/ready-for-tests
 	echo "There is no Java here: the tests of Spark are skipped."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pyspark
 	$(PYTEST) -n 1 -m spark tests/spark
+
+# MLflow holds pyarrow back, so its flavour is tested in an environment of its own, which is made anew each time.
+test-mlflow:
+	$(PYTHON) -m venv --clear $(VENV)-mlflow
+	$(VENV)-mlflow/bin/python -m pip install --quiet --disable-pip-version-check ".[mlflow]" pytest hypothesis
+	$(VENV)-mlflow/bin/python -m pytest -W default tests/test_mlflow.py
 
 lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff check
@@ -79,4 +85,4 @@ $(VENV)/ready-for-tests: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlflow build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,6 +21,7 @@ from experiments import (
     show,
     tables,
 )
+from experiments.feedback.command import app as feedback
 from experiments.mixed.command import app as mixed
 from experiments.study.command import app as study
 from experiments.theory import NAMES as STATEMENTS
@@ -36,6 +37,7 @@ app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty
 app.add_typer(mixed, name="mixed")
 app.command("false-alarms")(false_alarms.run)
 app.add_typer(study, name="study")
+app.add_typer(feedback, name="feedback")
 app.add_typer(theory, name="theory")
 
 

@@ -13,8 +13,10 @@ PAGES = [
     "docs/detector.md",
     "docs/representation.md",
     "docs/explanations.md",
+    "docs/feedback.md",
     "docs/distributed.md",
     "docs/report.md",
+    "docs/serving.md",
     "docs/torch.md",
     "docs/onnx.md",
     "docs/sql.md",
@@ -24,6 +26,7 @@ NEEDED = {
     "docs/onnx.md": ["onnx", "onnxruntime"],
     "docs/distributed.md": ["distributed"],
     "docs/sql.md": ["adbc_driver_sqlite", "duckdb"],
+    "docs/serving.md": ["fastapi"],
 }
 
 

@@ -177,7 +177,7 @@ def on_one_thread(model: Any) -> Any:
     for name, value in {"n_jobs": 1, "verbose": 0}.items():
         if name in quiet.get_params(deep=False):
             setattr(quiet, name, value)
-    for name in ("transformer", "transformer_"):  # of a clusterer
+    for name in ("transformer", "transformer_", "detector"):  # of a clusterer, and of a detector with answers
         if getattr(quiet, name, None) is not None:
             setattr(quiet, name, on_one_thread(getattr(quiet, name)))
     return quiet

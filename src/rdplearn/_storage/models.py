@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rdplearn._feedback.reviewed import Reviewed
+from rdplearn._feedback.tables import ReviewedTable
 from rdplearn._storage import clusterer as stored_clusterer
 from rdplearn._storage import detector as stored_detector
+from rdplearn._storage import reviewed as stored_reviewed
 from rdplearn._storage import transformer as stored_transformer
 from rdplearn._storage.container import opened_model_file, write_model_file
 from rdplearn.errors import ModelFileError, TableError
@@ -25,11 +28,16 @@ if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
     from rdplearn.transformer import RDPTransformer
 
-KEEPERS = {"RDPDetector": stored_detector, "RDPTransformer": stored_transformer, "RDPClusterer": stored_clusterer}
+KEEPERS = {
+    "RDPDetector": stored_detector,
+    "RDPTransformer": stored_transformer,
+    "RDPClusterer": stored_clusterer,
+    "Reviewed": stored_reviewed,
+}
 
 
 def save(
-    model: RDPDetector | RDPTransformer | RDPClusterer | TableModel,
+    model: RDPDetector | RDPTransformer | RDPClusterer | Reviewed | TableModel,
     path: str | os.PathLike[str],
     *,
     encoder: TableEncoder | None = None,
@@ -69,7 +77,7 @@ def save(
     write_model_file(path, header, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClusterer | TableModel:
+def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClusterer | Reviewed | TableModel:
     """Read a model file: the estimator, or a `TableModel` if an encoder was stored with it.
 
     Nothing in the file is executed. The threads to use are not stored: set ``n_jobs`` on the estimator.
@@ -86,7 +94,9 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
         encoder = _rebuild_encoder(file.header.get("encoder"), description["n_columns"])
         model = keeper.rebuild(description, file.read(layout))
         require_finite_results(keeper, model)
-    return model if encoder is None else TableModel(model, encoder)
+    if encoder is not None:
+        return ReviewedTable(model, encoder) if isinstance(model, Reviewed) else TableModel(model, encoder)
+    return model
 
 
 def require_finite_results(keeper: Any, model: Any) -> None:

@@ -137,7 +137,7 @@ def load_table_model(path: str, estimators: Sequence[str], n_jobs: int) -> Table
         raise ModelFileError(
             f"'{path}' holds a model without a table encoder. Make one with 'rdplearn fit', 'embed' or 'cluster'."
         )
-    kind = type(model.estimator).__name__
+    kind = type(getattr(model.estimator, "detector", model.estimator)).__name__  # one with answers has a detector
     if kind not in estimators:
         raise ModelFileError(
             f"'{path}' holds an {kind}, and this command needs an {' or '.join(estimators)}. Use 'rdplearn "

@@ -76,14 +76,19 @@ def facts_of_model(path: str) -> dict[str, Any]:
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters; those of a clusterer's transformer under ``transformer__``, as scikit-learn has it."""
-    return {name: value for name, value in estimator.get_params().items() if not hasattr(value, "get_params")}
+    learner = getattr(estimator, "detector", estimator)
+    return {name: value for name, value in learner.get_params().items() if not hasattr(value, "get_params")}
 
 
 def answers_of(estimator: Any) -> dict[str, Any]:
     """What the model says of a row: anomalous above a threshold, so many features, one of so many clusters."""
+    from rdplearn._feedback.reviewed import Reviewed
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.detector import RDPDetector
 
+    if isinstance(estimator, Reviewed):
+        told = {"n_answers": len(estimator.answers_), "muting_rules": [str(rule) for rule in estimator.rules_]}
+        return {"threshold": -float(estimator.offset_), **told}
     if isinstance(estimator, RDPDetector):
         return {"threshold": -float(estimator.offset_)}
     if isinstance(estimator, RDPClusterer):
@@ -102,6 +107,10 @@ def print_facts(facts: Mapping[str, Any]) -> None:
         typer.echo(f"{facts['estimator']}({changed})")
         if "threshold" in facts:
             typer.echo(f"Rows with an anomaly score above {facts['threshold']:.4g} are reported.")
+        if "n_answers" in facts:
+            typer.echo(
+                f"It has {facts['n_answers']:,} answers about rows, and {len(facts['muting_rules']):,} muting rules."
+            )
         if "n_components" in facts:
             groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""
             typer.echo(f"{facts['n_components']:,} features per row{groups}.")
