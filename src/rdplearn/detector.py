@@ -54,13 +54,15 @@ from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 class RDPDetector(OutlierMixin, BaseEstimator):
     r"""Find anomalies in a table without labels, by predicting random distances (RDP).
 
-    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so
-    that φ predicts η (:math:`L_{aux}^{ad}`, the novelty loss) and, with a `distance_weight`, φ's inner products predict
-    those of η (:math:`L_{rdp}`). What is frequent is learned well; a row on which φ and η still disagree is unlike the
-    rest. Boosting repeats this on the rows that agree best, and members are averaged.
+    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them.
+    Some members learn to predict η itself (:math:`L_{aux}^{ad}`, the novelty loss): what is frequent is learned well,
+    and a row on which φ and η still disagree is unlike the rest. Boosting repeats this on the rows that agree best.
+    Others learn to predict the random distances between rows, by their inner products (:math:`L_{rdp}`), and score a
+    row by its distance to others in the space that they learned: they find rows in holes and between clusters. One of
+    the two is enough to raise an alarm. In the paper every member has both losses.
 
-    The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: members that see the columns
-    differently, and short training with the novelty loss alone. What is None or "auto" follows from the shape of the
+    A score of 2 says that about one normal row in a hundred is as odd, a score of 3 one in a thousand (the negative of
+    it is what `score_samples` gives). What is None or "auto" follows from the shape of the
     table: a *wide* one has more than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows
     (`rdplearn.defaults`). `RDPDetector.paper` makes the detector of the paper [1]_, with both losses.
 
@@ -68,7 +70,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking.
+        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking. Up
+        to 8 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -77,12 +80,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Show a progress bar on stderr.
     **Threshold**
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
-        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
-        large tables a random sample is judged: 1,000 rows for the box plot, 100,000 for a share.
+        Share of rows that `predict` reports. By default about one in a hundred normal rows, and every row stranger than
+        these. Of large tables a random sample is judged: 1,000 rows by default, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
-        Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
-        fifth of the rows, at most 10,000, which no member is trained on.
+        Instead of `contamination`: about this share of the *normal* rows is reported, and every row stranger than
+        these. It is calibrated on a fifth of the rows, at most 10,000, which no member is trained on.
     **Ensemble**
     views : str or list of str, default="auto"
         How members see the columns: "minmax" scales them to [0, 1] by their range at fit, "robust" by their median and
@@ -103,7 +105,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         and 4 for tall and wide tables. One, as in the paper, is the fastest; more give a steadier ranking.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
-        member gives a row. Members that take turns need the latter.
+        member gives a row, on the scale of surprise. Members that take turns need the latter.
     even_residuals : bool, default=None
         Divide the residual of each component of φ by its size on the rows kept, so that none makes the score by itself;
         not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
@@ -118,8 +120,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
         ranking for more time.
     **Losses**
-    distance_weight : float, default=0.0
-        Weight of the distance prediction loss, 1 in the paper; 0 turns it off. See `docs/default.md` for why.
+    distance_weight : float, default=None
+        Weight of the distance prediction loss beside the novelty loss, 1 in the paper. By default the two have members
+        of their own: `n_members` with the novelty loss, and up to 8 more that predict distances, of all pairs of a
+        batch, and score rows by their distance to a subsample in the space that they learned. 0 leaves these out.
     novelty_weight : float, default=1.0
         Weight of the novelty loss; 0 turns it off, and rows are scored by their distance to subsamples of the kept rows
         in φ's space. Novelty alone, with ``n_rounds=1``, is random network distillation (RND).
@@ -173,6 +177,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         How many of the last rounds make the score.
     combination_ : Combination
         How members' scores become one.
+    cells_ : CellVoice or None
+        What single cells say, if the rows are the encoding of a table.
     typical_rows_ : TypicalRows
         Typical rows that `explain` holds others against.
     n_features_in_ : int
@@ -218,7 +224,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "even_residuals": ["boolean", None],
         "mapping": [str, HasMethods(["fit", "transform"]), callable, RandomMapping, list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "distance_weight": [Interval(Real, 0, None, closed="left")],
+        "distance_weight": [Interval(Real, 0, None, closed="left"), None],
         "novelty_weight": [Interval(Real, 0, None, closed="left")],
         "inner_product": [StrOptions({"l1", "plain"})],
         "shrinkage": [Interval(Real, 0, 1, closed="left")],
@@ -253,7 +259,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         even_residuals: bool | None = None,
         mapping: Any = "auto",
         n_components: int = 64,
-        distance_weight: float = 0.0,
+        distance_weight: float | None = None,
         novelty_weight: float = 1.0,
         inner_product: Literal["l1", "plain"] = "l1",
         shrinkage: float = 0.1,
@@ -328,7 +334,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         240
         """
         chosen = choose_for_detector(n_rows, n_columns, self.get_params(deep=False))
-        return clone(self).set_params(**{field.name: getattr(chosen, field.name) for field in fields(chosen)})
+        own = {field.name: getattr(chosen, field.name) for field in fields(chosen) if hasattr(self, field.name)}
+        return clone(self).set_params(**own)
 
     @for_partitions
     def fit(self, X: Any, y: object = None, *, columns: TableColumns | None = None) -> Self:
@@ -350,7 +357,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             seed = seed if folder is None else folder.seed
             plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)
             views = fit_views(plan.views, matrix, plan.seed, columns)
-            trained = train_members(matrix, views, plan.members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
+            trained = train_members(matrix, views, plan.teams, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
             scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
             self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
@@ -363,8 +370,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Doubles:
         """How normal each row is: the higher, the more normal. Shape (n_rows,).
 
-        The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
-        (and over the last `score_rounds` rounds).
+        By default minus the surprise of the row: -2 if about one normal row in a hundred is as odd. With
+        ``combination="mean"`` the negative of the paper's anomaly score, which is the mean over members of the squared
+        difference of φ and η (and over the last `score_rounds` rounds).
         """
         return -anomaly_scores(self, self._new_rows(X))
 
@@ -390,7 +398,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `KeepRounds`."""
         n_rounds = self._n_kept_rounds()
         matrix = self._new_rows(X)
-        rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_rounds)]
+        rounds = [
+            [panel.one_round(min(number, panel.n_rounds - 1)) for panel in self.panels_] for number in range(n_rounds)
+        ]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
     @for_partitions
@@ -466,7 +476,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = all_scaled_scores(self, matrix)
-        views = in_turn(self.chosen_.views, scaled.shape[1])
+        views = in_turn(self.chosen_.views, self.chosen_.n_members)
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
 
     def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:

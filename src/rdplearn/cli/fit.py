@@ -13,7 +13,7 @@ from rdplearn.cli.options import Dask, MoreTables, ReadingOptions, TablePath, Tr
 
 def fit(
     *,
-    table: TablePath,
+    table: TablePath = None,
     more: MoreTables = None,
     model_path: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to write the model.")],
     unseen: Annotated[
@@ -34,6 +34,7 @@ def fit(
     Examples:
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
+      rdplearn fit --sql postgresql://host/shop --query "SELECT * FROM sales" -m model.safetensors
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend

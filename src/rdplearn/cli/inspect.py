@@ -13,7 +13,9 @@ from rdplearn.cli.options import ColumnOptions, ReadingOptions
 
 def inspect(
     *,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A table or a model file; - is a table on stdin.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="A table or a model file; - is a table on stdin.")
+    ] = None,
     talk: TalkOptions,
     reading: ReadingOptions,
     columns: ColumnOptions,
@@ -24,15 +26,22 @@ def inspect(
     Examples:
       rdplearn inspect sales.csv
       rdplearn inspect sales.csv --kind zip=category --missing n/a
+      rdplearn inspect --sql sqlite:///shop.db --table sales
       rdplearn inspect model.safetensors
     """
     from rdplearn._storage.container import looks_like_model_file
 
-    facts = facts_of_model(file) if looks_like_model_file(file) else facts_of_table(file, talk, reading, columns)
+    if file is not None and looks_like_model_file(file):
+        facts = facts_of_model(file)
+    else:
+        reading.check(file)
+        facts = facts_of_table(file, talk, reading, columns)
     talk.tell(facts, print_facts)
 
 
-def facts_of_table(path: str, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions) -> dict[str, Any]:
+def facts_of_table(
+    path: str | None, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions
+) -> dict[str, Any]:
     from rdplearn.cli.printing import told_while_read
 
     opened = reading.open(path)
