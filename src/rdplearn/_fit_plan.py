@@ -29,7 +29,7 @@ from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
 from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.settings import TrainingSettings
-from rdplearn._training.torch_options import engine_for, torch_options
+from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
@@ -201,6 +201,8 @@ def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettin
         score_rounds=1,
         n_rounds_kept=1,
         engine="numpy",
+        torch=NOTHING_WANTED,
+        callbacks=(),  # they are about the members that the user's parameters are about
         subsamples=(1, max(FEWEST_REFERENCES, round(n_rows / (8 + n_rows / 128)))),
     )
 

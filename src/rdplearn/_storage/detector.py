@@ -361,8 +361,9 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
 
 
 def _layer_sizes(detector: RDPDetector, panel: StoredPanel) -> list[int]:
-    """Components that each layer of φ gives."""
-    return [*widths_of(detector), panel.n_components]
+    """Components that each layer of φ gives; those that predict distances beside the others have a single one."""
+    is_beside = panel.n_references > 0 and detector.novelty_weight > 0
+    return [*(() if is_beside else widths_of(detector)), panel.n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:
