@@ -13,6 +13,7 @@ from benchmarks import (
     page,
     report,
     representation,
+    serving,
     sizing_page,
     tables,
     torch_engine,
@@ -29,6 +30,7 @@ ALL = {
     **report.ALL,
     **cluster.ALL,
     **databases.ALL,
+    **serving.ALL,
 }
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 

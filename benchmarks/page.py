@@ -31,6 +31,8 @@ TITLES = {
     "thread, seconds of the processor), and the weight of the page",
     "sql_scoring": "`rdplearn score` on ten columns in PostgreSQL, against the same rows in Parquet: default "
     "detector, two threads; the driver alone is the ceiling",
+    "serving": "`rdplearn serve` on loopback, one row a request, 8 clients at once, against an empty FastAPI endpoint",
+    "serving_batches": "`rdplearn serve` on loopback, 1,000 rows a request, against scoring them in memory",
     "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
 }
 

@@ -16,6 +16,7 @@ PAGES = [
     "docs/feedback.md",
     "docs/distributed.md",
     "docs/report.md",
+    "docs/serving.md",
     "docs/torch.md",
     "docs/onnx.md",
     "docs/sql.md",
@@ -25,6 +26,7 @@ NEEDED = {
     "docs/onnx.md": ["onnx", "onnxruntime"],
     "docs/distributed.md": ["distributed"],
     "docs/sql.md": ["adbc_driver_sqlite", "duckdb"],
+    "docs/serving.md": ["fastapi"],
 }
 
 

@@ -25,6 +25,7 @@ PUBLIC = {
     """,
     "rdplearn.errors": "CheckpointError ClusterError ModelFileError RDPWarning TableError",
     "rdplearn.evaluation": "classification_score clustering_scores macro_f_score majority_class",
+    "rdplearn.mlflow": "save_model",
     "rdplearn.plots": """
         cluster_map cluster_sizes contributions precision_recall_curve rarity roc_curve row_map score_distribution
         template training_curves

@@ -165,7 +165,7 @@ class TableModel(BaseEstimator):
             here = np.arange(batch.num_rows) if wanted is None else wanted[found:] - first_row
             here = here[here < batch.num_rows]
             if len(here):
-                pieces.append(self._explain_rows(batch.take(here), matrix[here]))
+                pieces.append(self.explain_encoded(batch.take(here), matrix[here]))
             found, first_row = found + len(here), first_row + batch.num_rows
             if wanted is not None and found == len(wanted):
                 break
@@ -211,7 +211,8 @@ class TableModel(BaseEstimator):
                     result = function(matrix)
                 yield batch, result
 
-    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+    def explain_encoded(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
@@ -242,6 +243,7 @@ def detect(
     *,
     ignore: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
     missing: Iterable[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
@@ -263,6 +265,7 @@ def detect(
     table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
+    weights : how much columns count, such as ``{"amount": 3}``; 1 by default, and 0 is the same as ignoring one
     missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
     separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
     reasons : whether to say why rows are reported
@@ -301,6 +304,7 @@ def detect(
     encoder = TableEncoder(
         ignore=ignore,
         kinds=kinds,
+        weights=weights,
         missing=missing,
         decimal=decimal,
         thousands=thousands,

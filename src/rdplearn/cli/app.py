@@ -21,6 +21,7 @@ from rdplearn.cli.process import ended_by_signals, standing_streams
 from rdplearn.cli.report import report
 from rdplearn.cli.review import review
 from rdplearn.cli.score import score
+from rdplearn.cli.serve import serve
 from rdplearn.cli.tell import tell
 
 app = typer.Typer(
@@ -57,6 +58,7 @@ def about(
     Say which of them are none:        rdplearn review model.safetensors sales.csv
     Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
     Features for other programs:       rdplearn embed sales.csv -o features.parquet
+    Scores over HTTP:                  rdplearn serve model.safetensors
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
@@ -64,7 +66,7 @@ def about(
     """
 
 
-for function in (detect, fit, score, explain, report, review, tell, mute, embed, cluster, inspect, export, demo):
+for function in (detect, fit, score, explain, report, review, tell, mute, embed, cluster, inspect, export, serve, demo):
     app.command()(command(function))
 
 

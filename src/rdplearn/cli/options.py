@@ -170,6 +170,14 @@ class ReadingOptions:
     sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Of an Excel workbook; by default the first.")] = (
         None
     )
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            metavar="NAME=NUMBER",
+            help="Read a table that is stopped as too large: columns, cell (MB), block (MB).",
+        ),
+    ] = None
 
     @cached_property
     def database(self) -> Database:
@@ -200,7 +208,23 @@ class ReadingOptions:
         if path is None:
             return open_table(connection=self.database, query=self.query, table=self.sql_table)
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
-        return open_table(path, separator=separator, encoding=self.encoding, header=self.header, sheet=self.sheet)
+        return open_table(
+            path,
+            separator=separator,
+            encoding=self.encoding,
+            header=self.header,
+            sheet=self.sheet,
+            limits=self.limits(),
+        )
+
+    def limits(self) -> dict[str, int]:
+        pairs = [entry.partition("=") for entry in self.limit or ()]
+        for name, _, number in pairs:
+            if not name or not (number.isascii() and number.isdecimal()):
+                raise typer.BadParameter(
+                    f"'{name}={number}' must be NAME=NUMBER, such as cell=64.", param_hint="--limit"
+                )
+        return {name: int(number) for name, _, number in pairs}
 
     def as_dict(self) -> dict[str, Any]:
         """How a file is read."""
@@ -218,6 +242,15 @@ def sql_table_of(output: str | None) -> str | None:
     return output.removeprefix("sql:") if output is not None and output.startswith("sql:") else None
 
 
+def pairs_of(entries: list[str] | None, option: str, what: str) -> dict[str, str]:
+    """What an option says of columns, each entry one of `what`."""
+    pairs = [entry.rpartition("=") for entry in entries or ()]
+    for column, _, value in pairs:
+        if not column or not value:
+            raise typer.BadParameter(f"'{value}' must be {what}.", param_hint=option)
+    return {column: value for column, _, value in pairs}
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """What the columns mean, where the evidence would mislead."""
@@ -231,6 +264,12 @@ class ColumnOptions:
             "--kind",
             metavar="COLUMN=KIND",
             help="What a column is: number, year, boolean, category, date, time, text or identifier.",
+        ),
+    ] = None
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weight", metavar="COLUMN=NUMBER", help="How much a column counts; 1 if not said, 0 ignores it."
         ),
     ] = None
     missing: Annotated[
@@ -258,6 +297,7 @@ class ColumnOptions:
         return TableEncoder(
             kinds=self.kinds(),
             ignore=[*(self.ignore or ()), *also_ignored],
+            weights=self.weights(),
             missing=self.missing or (),
             decimal=self.decimal,
             thousands=self.thousands,
@@ -268,11 +308,16 @@ class ColumnOptions:
         )
 
     def kinds(self) -> dict[str, str]:
-        pairs = [entry.rpartition("=") for entry in self.kind or ()]
-        for column, _, kind in pairs:
-            if not column or not kind:
-                raise typer.BadParameter(f"'{kind}' must be COLUMN=KIND, such as zip=category.", param_hint="--kind")
-        return {column: kind for column, _, kind in pairs}
+        """What columns are."""
+        return pairs_of(self.kind, "--kind", "COLUMN=KIND, such as zip=category")
+
+    def weights(self) -> dict[str, float]:
+        """How much columns count."""
+        what = "COLUMN=NUMBER, such as amount=3"
+        try:
+            return {column: float(text) for column, text in pairs_of(self.weight, "--weight", what).items()}
+        except ValueError:
+            raise typer.BadParameter(f"'{self.weight}' must be {what}.", param_hint="--weight") from None
 
 
 @dataclass(frozen=True)
