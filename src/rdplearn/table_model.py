@@ -26,6 +26,7 @@ from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
+from rdplearn.table.memory import TableMemory, learn_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +67,7 @@ class TableModel:
     ) -> None:
         self.estimator: Any = estimator
         self.encoder = TableEncoder() if encoder is None else encoder
+        self.memory_: TableMemory | None = None
 
     def __repr__(self) -> str:
         return f"TableModel({self.estimator!r})"
@@ -93,6 +95,7 @@ class TableModel:
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
         self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
+        self.memory_ = learn_memory(sample.rows, self.encoder)
         return self
 
     @for_partitions
