@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from rdplearn._watch.evidence import (
     change_of_share,
     corrected,
     distance_of_counts,
+    rise_of_ranks,
     rise_of_share,
-    share_of_higher,
 )
 from rdplearn.table.memory import ScoreMemory
 from rdplearn.table.profiles import HOURS, LETTERS, VALUES, WEEKDAYS, ColumnProfile, Histogram
@@ -22,9 +23,8 @@ from rdplearn.table.typical import number_text, value_words
 
 ALARMS, SCORES, MISSING, UNREAD, NEW, GONE = "alarms", "scores", "missing", "unread", "new", "gone"
 # The share of rows that a change must touch to matter, whatever its significance.
-LEAST = {VALUES: 0.1, HOURS: 0.1, WEEKDAYS: 0.1, LETTERS: 0.1, SCORES: 0.1, MISSING: 0.05, UNREAD: 0.02, NEW: 0.02}
+LEAST = {VALUES: 0.1, HOURS: 0.1, WEEKDAYS: 0.1, LETTERS: 0.1, SCORES: 0.15, MISSING: 0.05, UNREAD: 0.02, NEW: 0.02}
 LEAST_MORE_ALARMS, LEAST_RISE_OF_ALARMS = 0.005, 0.5  # of all rows, and of the rate that was expected
-ENOUGH_SCORES = 1000  # of fewer rows, folds are so much smaller than the whole that they make scores higher
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -36,6 +36,7 @@ class Change:
     matter : what was compared, such as "values" or "missing"
     effect : as a share of the rows; `least` is the smallest that matters
     p_value : how often chance alone would do this, corrected for all that was compared
+    places, at_fit, now : where values were counted, in words, and the share of the rows in each; empty if nowhere
     """
 
     column: str | None
@@ -44,6 +45,9 @@ class Change:
     least: float
     p_value: float
     words: str
+    places: list[str] = field(default_factory=list)
+    at_fit: list[float] = field(default_factory=list)
+    now: list[float] = field(default_factory=list)
 
     def matters(self, level: float) -> bool:
         """Whether it is large, and no chance."""
@@ -65,16 +69,16 @@ def column_changes(known: ColumnProfile, new: ColumnProfile) -> Iterator[Change]
     if known.kind == "unreadable" or known.n_rows == 0 or new.n_rows == 0:
         return
     now, then = new.n_missing / new.n_rows, known.n_missing / known.n_rows
-    evidence = change_of_share(known.n_missing, known.n_rows, new.n_missing, new.n_rows)
-    yield change(MISSING, evidence, f"is missing in {_percent(now)} of the rows, {_percent(then)} at fit")
-    if known.histograms:
+    if known.n_missing or new.n_missing:
+        evidence = change_of_share(known.n_missing, known.n_rows, new.n_missing, new.n_rows)
+        yield change(MISSING, evidence, f"is missing in {_percent(now)} of the rows, {_percent(then)} at fit")
+    if new.n_unread:
         evidence = rise_of_share(known.n_unread, known.n_rows, new.n_unread, new.n_rows)
         yield change(UNREAD, evidence, _unread_words(known, new))
     for before, after in zip(known.histograms, new.histograms, strict=True):
-        yield change(
-            before.what, distance_of_counts(before.counts, after.counts), _moved_words(known.kind, before, after)
-        )
-        if before.n_new is not None and after.n_new is not None:
+        evidence, words = distance_of_counts(before.counts, after.counts), _moved_words(known.kind, before, after)
+        yield replace(change(before.what, evidence, words), **_places(known.kind, before, after))
+        if before.n_new is not None and after.n_new:
             evidence = rise_of_share(before.n_new, before.total, after.n_new, after.total)
             yield change(NEW, evidence, _new_words(before, after, new.examples.get("new", "")))
 
@@ -89,12 +93,11 @@ def score_changes(known: ScoreMemory, counted: Histogram, n_beyond: int, promise
     n_rows = counted.total
     if n_rows == 0:
         return
-    evidence = distance_of_counts(known.histogram.counts, counted.counts)
-    higher = share_of_higher(known.histogram.counts, counted.counts)
-    if higher < 0.5 and known.n_rows < ENOUGH_SCORES:
-        evidence = Evidence(0.0, 1.0)
-    words = f"a new row scores higher than one at fit in {_percent(higher)} of the cases; 50 % would be no change"
-    yield Change(None, SCORES, evidence.effect, LEAST[SCORES], evidence.p_value, words)
+    evidence = rise_of_ranks(known.histogram.counts, counted.counts)
+    higher = _percent((1 + evidence.effect) / 2)
+    words = f"a new row scores higher than one at fit in {higher} of the cases; 50 % or less would be no change"
+    change = Change(None, SCORES, evidence.effect, LEAST[SCORES], evidence.p_value, words)
+    yield replace(change, **_places("number", known.histogram, counted))
     expected = known.n_beyond / known.n_rows
     evidence = rise_of_share(known.n_beyond, known.n_rows, n_beyond, n_rows)
     p_value = evidence.p_value
@@ -125,22 +128,32 @@ def _new_words(before: Histogram, after: Histogram, example: str) -> str:
 def _moved_words(kind: str, before: Histogram, after: Histogram) -> str:
     if after.total == 0:
         return "has no value any more that can be compared"
-    if before.words:
-        return _words_of_places(before, after, [*map(repr, map(value_words, before.words)), "other values"])
-    if before.what == WEEKDAYS:
-        return _words_of_places(before, after, [DAYS[int(np.clip(edge, 0, 6))] for edge in [*before.edges, 6]])
-    if kind == "boolean":
-        return _words_of_places(before, after, ["no", "yes"][-len(before.counts) :])
+    if before.words or before.what == WEEKDAYS or kind == "boolean":
+        shares = _places(kind, before, after)
+        most = int(np.argmax(np.abs(np.subtract(shares["now"], shares["at_fit"]))))
+        now, then = _percent(shares["now"][most]), _percent(shares["at_fit"][most])
+        return f"is {shares['places'][most]} in {now} of the rows, {then} at fit"
     then, now = (_middle(kind, counts, before) for counts in (before, after))
-    name = {VALUES: "", HOURS: "the hour ", LETTERS: "the number of letters "}[before.what]
-    return f"{name}is {now} in the middle half of the rows, {then} at fit"
+    name = {VALUES: "", HOURS: "has hours that ", LETTERS: "has a number of letters that "}[before.what]
+    verb = "are" if before.what == HOURS else "is"
+    return f"{name}{verb} {now} in the middle half of the rows, {then} at fit"
 
 
-def _words_of_places(before: Histogram, after: Histogram, names: Sequence[str]) -> str:
-    """The place whose share has changed most."""
-    then, now = (np.array(counts.counts) / max(counts.total, 1) for counts in (before, after))
-    most = int(np.argmax(np.abs(now - then)))
-    return f"is {names[most]} in {_percent(now[most])} of the rows, {_percent(then[most])} at fit"
+def _places(kind: str, before: Histogram, after: Histogram) -> dict[str, Any]:
+    """The names of the places, and the share of the rows that each has, at fit and now."""
+    at_fit, now = ((np.array(counts.counts) / max(counts.total, 1)).tolist() for counts in (before, after))
+    return {"places": _names(kind, before), "at_fit": at_fit, "now": now}
+
+
+def _names(kind: str, places: Histogram) -> list[str]:
+    if places.words:
+        return [*(value_words(word) for word in places.words), "other values"]
+    if places.what == WEEKDAYS:
+        return [DAYS[int(np.clip(edge, 0, 6))] for edge in [*places.edges, 6]]
+    if kind == "boolean":
+        return ["no", "yes"] if places.edges else ["yes" if places.high else "no"]
+    ends = [_shown(kind, places.what, edge) for edge in places.edges]
+    return [*(f"to {end}" for end in ends), f"above {ends[-1]}" if ends else "all"]
 
 
 def _middle(kind: str, counts: Histogram, places: Histogram) -> str:

@@ -51,9 +51,10 @@ class Verdict:
     def sentences(self) -> list[str]:
         """The verdict in words, the most important first."""
         told = [self.headline()]
-        told += [f"{sentence(change)}." for change in self.reasons()[:MOST_NAMED]]
-        if len(self.reasons()) > MOST_NAMED:
-            told.append(f"{len(self.reasons()) - MOST_NAMED} more changes are as certain.")
+        largest = list({(change.column or change.matter): change for change in reversed(self.reasons())}.values())[::-1]
+        told += [f"{sentence(change)}." for change in largest[:MOST_NAMED]]
+        if len(largest) > MOST_NAMED:
+            told.append(f"And {len(largest) - MOST_NAMED} more.")
         if self.new_columns:
             listed = ", ".join(map(value_words, self.new_columns[:MOST_NAMED]))
             told.append(f"New, and not seen by the model: {listed}.")

@@ -19,6 +19,7 @@ from rdplearn.cli.inspect import inspect
 from rdplearn.cli.process import ended_by_signals, standing_streams
 from rdplearn.cli.report import report
 from rdplearn.cli.score import score
+from rdplearn.cli.watch import watch
 
 app = typer.Typer(
     name="rdplearn",
@@ -51,16 +52,17 @@ def about(
                                        rdplearn score model.safetensors new.csv -o scores.csv
     See why rows are unusual:          rdplearn explain model.safetensors new.csv
     Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
+    See whether a refit is due:        rdplearn watch model.safetensors today.csv
     Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
     Features for other programs:       rdplearn embed sales.csv -o features.parquet
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
-    is.
+    is, 3 (of watch) a refit is due.
     """
 
 
-for function in (detect, fit, score, explain, report, embed, cluster, inspect, export, demo):
+for function in (detect, fit, score, explain, report, watch, embed, cluster, inspect, export, demo):
     app.command()(command(function))
 
 

@@ -10,6 +10,8 @@ import typer
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import Dask, ReadingOptions, TablePath, TrainingOptions
 
+MOST_STEPS_AGAIN = 1000  # training that takes longer is not repeated to see how new rows score
+
 
 def fit(
     *,
@@ -35,6 +37,7 @@ def fit(
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
     from rdplearn._storage.models import save
+    from rdplearn._watch.watching import remember_scores
     from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import require_columns
     from rdplearn.table_model import TableModel
@@ -45,6 +48,8 @@ def fit(
         require_columns(opened, carried=unseen or [])
         detector = training.detector(verbose=talk.shows_progress)
         model = backend.fit(TableModel(detector, training.encoder(unseen or [])), opened)
+        if dask is None and (detector.n_steps or 0) <= MOST_STEPS_AGAIN:
+            remember_scores(model, opened)
     save(model, model_path)
     facts = {
         "table": opened.name.strip("'"),

@@ -25,8 +25,16 @@ if TYPE_CHECKING:
 SCRIPTS = {
     "detection": ("charts.js", "words.js", "rows.js", "map.js", "line.js", "detection.js"),
     "clusters": ("charts.js", "words.js", "rows.js", "map.js", "clusters.js"),
+    "changes": ("charts.js", "changes.js"),
 }
-NOT_ON_THE_PAGE = ("training", "columns", "model", "versions", "summary")  # written out as HTML or drawn, not looked up
+NOT_ON_THE_PAGE = (
+    "training",
+    "columns",
+    "model",
+    "versions",
+    "summary",
+    "verdict",
+)  # written out as HTML or drawn, not looked up
 
 
 def write_page(found: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -34,7 +42,7 @@ def write_page(found: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    found : as `detection_report` or `cluster_report` gives it, or as it was read from JSON
+    found : as `detection_report`, `cluster_report` or `changes_report` gives it, or as it was read from JSON
     """
     text = page(found)
     with written_whole(path) as temporary:
@@ -101,7 +109,7 @@ def _looked_up(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: part for name, part in found.items() if name not in NOT_ON_THE_PAGE},
         "charts": report_charts(found),
-        "map_rows": map_order(found),
+        "map_rows": map_order(found) if "rows" in found else [],
         "templates": {theme: template(theme) for theme in ("light", "dark")},
     }
 

@@ -11,6 +11,8 @@ from rdplearn.report.summary import counted, percent
 
 def of(found: Mapping[str, Any]) -> dict[str, str]:
     """Headings and sentences of the page that depend on what was found."""
+    if found["kind"] == "changes":
+        return {"headline": headline(found), "about_training": ABOUT_TRAINING}
     words = {"headline": headline(found), "about_map": about_map(found)}
     if found["kind"] == "clusters":
         return words | {"about_training": ABOUT_FEATURES}
@@ -36,6 +38,8 @@ ABOUT_FEATURES = (
 def headline(found: Mapping[str, Any]) -> str:
     """What the page is about, in a line."""
     n_rows = found["table"]["n_rows"]
+    if found["kind"] == "changes":
+        return "A refit is due" if found["verdict"]["due"] else "No refit is due"
     if found["kind"] == "clusters":
         return f"{counted(n_rows, 'row')} in {counted(len(found['clusters']), 'cluster')}"
     n_reported = found["scores"]["n_reported"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OWNER = "Its memory of the table"
 VALUES, HOURS, WEEKDAYS, LETTERS = "values", "hours", "weekdays", "letters"
 MOST_PLACES, FEWEST_PLACES, PLACES_IN_ALL = 20, 4, 2**14
-FEWEST_OF_A_WORD = 10  # a rarer word may have been counted so often by luck, and is one of the others
+FEWEST_OF_A_WORD, LEAST_OF_A_WORD = 10, 0.01  # a rarer word may have come so often by luck, and is one of the others
 ENDS = 2  # of the next rows, so many in n + 1 lie beyond the lowest and the highest of n
 
 
@@ -54,15 +54,15 @@ class Histogram:
         return sum(self.counts)
 
     def quantile(self, share: float) -> float:
-        """About the number below which this share of the numbers lie.
+        """The upper end of the place in which the number lies that this share of the numbers is below.
 
         Examples
         --------
-        >>> Histogram("values", [1.0, 2.0], [], [5, 5, 10], 0.0, 4.0, None).quantile(0.75)
-        3.0
+        >>> Histogram("values", [1.0, 2.0], [], [5, 5, 10], 0.0, 4.0, None).quantile(0.25)
+        1.0
         """
-        ends = np.array([self.low, *self.edges, self.high], dtype=np.float64)
-        return float(np.interp(share * self.total, np.cumsum([0, *self.counts]), np.maximum.accumulate(ends)))
+        place = int(np.searchsorted(np.cumsum(self.counts), share * self.total))
+        return float([*self.edges, self.high or 0.0][place])
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,8 @@ def _learn_words(column: EncodedColumn, words: pa.Array, n_places: int) -> Histo
     tally = _tally(words)
     known = [_constant(column)] if isinstance(column.encoding, LeftOut) else column.encoding.categories  # type: ignore[union-attr]
     frequent = sorted(known, key=lambda word: (-tally.get(word, 0), word))[: n_places - 1]
-    kept = [word for word in frequent if tally.get(word, 0) >= FEWEST_OF_A_WORD] or frequent[:1]
+    fewest = max(FEWEST_OF_A_WORD, LEAST_OF_A_WORD * len(words))
+    kept = [word for word in frequent if tally.get(word, 0) >= fewest] or frequent[:1]
     counts = [tally.get(word, 0) for word in kept]
     once = sum(count == 1 for count in tally.values())
     can_tell = not isinstance(column.encoding, Category) or column.encoding.all_known
