@@ -1,4 +1,4 @@
-"""Fit on a half, watch four eighths as they are and a quarter after each drift; a line a fit, then the table of the page."""
+"""Fit on a half, watch four eighths as they are and a quarter after each drift; a line a fit, then the page."""
 
 from __future__ import annotations
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from scipy.stats import ks_2samp
 
 from rdplearn.table import TableEncoder
+from rdplearn.table.cells import MISSING_MARKERS
 from rdplearn.table.encodings import Number
 
 Rng = np.random.Generator
@@ -34,27 +36,27 @@ class Scene:
             for column in encoder.columns_
             if not isinstance(column.encoding, Number) or plain[column.source]
         }
-        return cls(rows.to_pandas().replace("", None), kinds, rng)
+        return cls(rows.to_pandas().replace(list(MISSING_MARKERS), None), kinds, rng)
 
     def numbers(self, name: str) -> pd.Series:
         return pd.to_numeric(self.frame[name], errors="coerce")
 
     def a_number(self) -> str | None:
         """A column of numbers that differ: its middle half spans something."""
-        fit = [name for name in self._of("number") if self._span(name) > 0]
+        fit = [name for name in self.of_kind("number") if self._span(name) > 0]
         return str(self.rng.choice(fit)) if fit else None
 
     def a_category(self, *, least: float = 0.15, largest: float = 0.95) -> str | None:
         """A column of categories whose most frequent value is in such a share of the rows."""
         fit = []
-        for name in self._of("category"):
+        for name in self.of_kind("category"):
             shares = self.frame[name].value_counts(normalize=True)
             if len(shares) > 1 and least <= shares.iloc[0] <= largest and self.frame[name].notna().mean() > 0.8:
                 fit.append(name)
         return str(self.rng.choice(fit)) if fit else None
 
     def one_of(self, kind: str) -> str | None:
-        fit = [name for name in self._of(kind) if self.frame[name].notna().mean() > 0.5]
+        fit = [name for name in self.of_kind(kind) if self.frame[name].notna().mean() > 0.5]
         return str(self.rng.choice(fit)) if fit else None
 
     def some_rows(self, share: float) -> np.ndarray:
@@ -63,7 +65,7 @@ class Scene:
     def with_column(self, name: str, values: object) -> pd.DataFrame:
         return self.frame.assign(**{name: values})
 
-    def _of(self, kind: str) -> list[str]:
+    def of_kind(self, kind: str) -> list[str]:
         return [name for name, of_column in self.kinds.items() if of_column == kind]
 
     def _span(self, name: str) -> float:
@@ -88,7 +90,14 @@ def on_number(words: str, change: Callable[[Scene, pd.Series], pd.Series]) -> No
 
     def changed(scene: Scene) -> pd.DataFrame | None:
         name = scene.a_number()
-        return None if name is None else scene.with_column(name, change(scene, scene.numbers(name)))
+        if name is None:
+            return None
+        before = scene.numbers(name)
+        after = change(scene, before)
+        n_missing = int(after.isna().sum() - before.isna().sum())
+        n_moved = int((after != before).sum() - before.isna().sum())
+        # a column of few values may be as it was: then nothing was planted
+        return scene.with_column(name, after) if max(n_moved, n_missing) >= 0.12 * len(before) else None
 
     DRIFTS[words] = changed
 
@@ -106,7 +115,7 @@ on_number(
     lambda scene, values: values.median() + 2 * (values - values.median()),
 )
 on_number("a sensor that sticks at its median in 30 % of the rows", lambda s, v: v.mask(s.some_rows(0.3), v.median()))
-on_number("a number cut at its 75 % point", lambda scene, values: values.clip(upper=values.quantile(0.75)))
+on_number("a number cut at its 70 % point", lambda scene, values: values.clip(upper=values.quantile(0.7)))
 on_number("a number missing in 15 % more of the rows", lambda s, v: v.mask(s.some_rows(0.15)))
 
 
@@ -127,14 +136,20 @@ def column_gone(scene: Scene) -> pd.DataFrame | None:
 
 @drift("two columns of numbers swapped")
 def swapped(scene: Scene) -> pd.DataFrame | None:
-    one, other = scene.a_number(), scene.a_number()
-    for _ in range(20):
-        if one != other:
-            break
-        other = scene.a_number()
-    if one is None or other is None or one == other:
+    one = scene.a_number()
+    if one is None:
         return None
+    unlike = [name for name in scene.of_kind("number") if _distance(scene.numbers(one), scene.numbers(name)) >= 0.2]
+    if not unlike:
+        return None
+    other = str(scene.rng.choice(unlike))
     return scene.frame.assign(**{one: scene.frame[other], other: scene.frame[one]})
+
+
+def _distance(one: pd.Series, other: pd.Series) -> float:
+    """How unlike the values of two columns are: the largest distance of their distributions."""
+    found, others = one.dropna(), other.dropna()
+    return float(ks_2samp(found, others).statistic) if len(found) and len(others) else 0.0
 
 
 @drift("half of the most frequent value of a category become the second")

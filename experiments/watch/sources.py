@@ -95,23 +95,25 @@ def sensors(n: int, rng: Rng) -> pd.DataFrame:
 
 
 def many(n: int, rng: Rng) -> pd.DataFrame:
-    """Sixty columns of numbers, a third of them mostly zero."""
-    values = rng.lognormal(size=(n, 60))
+    """Sixty columns of numbers that grow with the size of a row, each on its own scale; a third are mostly zero."""
+    scales = np.random.default_rng(5).lognormal(size=60)
+    values = rng.lognormal(size=(n, 60)) * rng.lognormal(size=(n, 1)) * scales
     values[:, :20] *= rng.random((n, 20)) < 0.15
     return pd.DataFrame(values, columns=[f"x{k}" for k in range(60)])
 
 
 def people(n: int, rng: Rng) -> pd.DataFrame:
-    """Categories of many and of few values, some of them rare."""
+    """Categories of many and of few values, some of them rare; income hangs on age and job."""
+    job, age = rng.integers(25, size=n), rng.integers(18, 90, n)
     cities = np.array([f"city {k}" for k in range(300)])
     shares = 1 / np.arange(1, 301)
     return pd.DataFrame(
         {
             "city": rng.choice(cities, n, p=shares / shares.sum()),
-            "job": rng.choice([f"job {k}" for k in range(25)], n),
-            "age": rng.integers(18, 90, n),
+            "job": [f"job {number}" for number in job],
+            "age": age,
             "smoker": rng.choice(["yes", "no"], n, p=[0.2, 0.8]),
-            "income": np.exp(rng.normal(10, 0.6, n)).round(),
+            "income": np.exp(rng.normal(9 + age / 60 + job / 25, 0.2)).round(),
             "since": pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.integers(0, 2000, n), unit="D"),
         }
     )

@@ -114,8 +114,10 @@ def remember_scores(model: TableModel, table: Any) -> TableModel:
         return model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RDPWarning)
-        scores = np.concatenate(list(_scores_of_folds(model, rows)))
-    n_beyond = int((scores > -model.estimator.offset_).sum())
+        folds = list(_scores_of_folds(model, rows))
+    scores = np.concatenate([scores for scores, _ in folds])
+    # Thresholds of copies differ from the model's, and so do their scores: the rate is known no better than this.
+    n_beyond = max(int((scores > -model.estimator.offset_).sum()), sum(n_beyond for _, n_beyond in folds))
     histogram = learn_numbers(SCORES, scores)
     model.memory_ = with_scores(memory, ScoreMemory(histogram, len(scores), n_beyond))
     return model
@@ -187,8 +189,8 @@ def _why_no_scores(model: TableModel) -> list[str]:
     ]
 
 
-def _scores_of_folds(model: TableModel, rows: pa.Table) -> Iterator[Doubles]:
-    """Anomaly scores of rows by copies of the model that were fitted on others."""
+def _scores_of_folds(model: TableModel, rows: pa.Table) -> Iterator[tuple[Doubles, int]]:
+    """Anomaly scores of rows by copies of the model that were fitted on others, and how many these would report."""
     import pyarrow as pa
 
     folds, n_scored = np.random.default_rng(SEED).permutation(rows.num_rows) % N_FOLDS, 0
@@ -196,7 +198,8 @@ def _scores_of_folds(model: TableModel, rows: pa.Table) -> Iterator[Doubles]:
         held_back = thinned(rows.take(pa.array(np.flatnonzero(folds == fold))), REMEMBERED_ROWS)
         twin = TableModel(clone(model.estimator).set_params(verbose=0, callbacks=None), copy.copy(model.encoder))
         twin.fit(rows.take(pa.array(np.flatnonzero(folds != fold))))
-        yield -twin.score_samples(held_back)
+        scores = -twin.score_samples(held_back)
+        yield scores, int((scores > -twin.estimator.offset_).sum())
         n_scored += held_back.num_rows
         if n_scored >= ENOUGH_SCORED:
             return
