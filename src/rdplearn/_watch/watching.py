@@ -15,7 +15,7 @@ from rdplearn._types import Doubles
 from rdplearn._watch.changes import SCORES, column_changes, gone_column, score_changes, with_correction
 from rdplearn._watch.verdict import Verdict, make_verdict
 from rdplearn.detector import RDPDetector
-from rdplearn.errors import RDPWarning, TableError
+from rdplearn.errors import RDPWarning, TableError, warn_user
 from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table.memory import REMEMBERED_ROWS, ScoreMemory, TableMemory, count_memory, thinned, with_scores
 from rdplearn.table.profiles import count_numbers, learn_numbers
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEVEL = 0.01
 SAMPLED_ROWS = 50_000  # of a new table, for its columns; all rows are scored
 SEED = 0  # of what is drawn: the same table gives the same verdict
-N_FOLDS, ENOUGH_SCORED = 5, 2_000
+FOLDED_ROWS, N_FOLDS, ENOUGH_SCORED = 20_000, 5, 2_000
 FEWEST_ROWS = 50
 
 
@@ -102,24 +102,37 @@ def remember_scores(model: TableModel, table: Any) -> TableModel:
     TableModel
         The same model.
     """
+    opened = open_table(table)
+    sampler = score_sampler()
+    for batch in opened.batches():
+        sampler.add(batch)
+    return remember_scores_of(model, sampler)
+
+
+def score_sampler() -> RowSampler:
+    """Draws the rows by which scores are remembered, while a table is read for something else."""
+    return RowSampler(FOLDED_ROWS, seed=SEED)
+
+
+def remember_scores_of(model: TableModel, sampler: RowSampler) -> TableModel:
+    """The same as `remember_scores`, of rows that were drawn already; tables of very few rows have nothing to tell."""
     memory = memory_of(model)
     if not isinstance(model.estimator, RDPDetector):
         raise TypeError(f"Scores are those of an RDPDetector. Got {type(model.estimator).__name__} instead.")
-    opened = open_table(table)
-    sampler = model.sampler(len(opened.column_names))
-    for batch in opened.batches():
-        sampler.add(batch)
     rows = sampler.sample().rows
     if rows.num_rows < FEWEST_ROWS:
         return model
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RDPWarning)
-        folds = list(_scores_of_folds(model, rows))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RDPWarning)
+            folds = list(_scores_of_folds(model, rows))
+    except ValueError as fault:
+        warn_user(f"How new rows score was not remembered, 'watch' will compare columns alone: {fault}")
+        return model
     scores = np.concatenate([scores for scores, _ in folds])
     # Thresholds of copies differ from the model's, and so do their scores: the rate is known no better than this.
     n_beyond = max(int((scores > -model.estimator.offset_).sum()), sum(n_beyond for _, n_beyond in folds))
-    histogram = learn_numbers(SCORES, scores)
-    model.memory_ = with_scores(memory, ScoreMemory(histogram, len(scores), n_beyond))
+    model.memory_ = with_scores(memory, ScoreMemory(learn_numbers(SCORES, scores), len(scores), n_beyond))
     return model
 
 
@@ -193,10 +206,13 @@ def _scores_of_folds(model: TableModel, rows: pa.Table) -> Iterator[tuple[Double
     """Anomaly scores of rows by copies of the model that were fitted on others, and how many these would report."""
     import pyarrow as pa
 
+    n_fitted = min(model.encoder.n_rows_, model.sampler(len(model.encoder.columns_)).n_rows)
+    # what the detector has chosen for the whole table, it shall choose for a part of it
+    settled = model.estimator.for_shape(n_fitted, model.estimator.n_features_in_).set_params(verbose=0, callbacks=None)
     folds, n_scored = np.random.default_rng(SEED).permutation(rows.num_rows) % N_FOLDS, 0
     for fold in range(N_FOLDS):
         held_back = thinned(rows.take(pa.array(np.flatnonzero(folds == fold))), REMEMBERED_ROWS)
-        twin = TableModel(clone(model.estimator).set_params(verbose=0, callbacks=None), copy.copy(model.encoder))
+        twin = TableModel(clone(settled), copy.copy(model.encoder))
         twin.fit(rows.take(pa.array(np.flatnonzero(folds != fold))))
         scores = -twin.score_samples(held_back)
         yield scores, int((scores > -twin.estimator.offset_).sum())

@@ -37,19 +37,21 @@ def fit(
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
     """
     from rdplearn._storage.models import save
-    from rdplearn._watch.watching import remember_scores
+    from rdplearn._watch.watching import remember_scores_of, score_sampler
     from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import require_columns
-    from rdplearn.table_model import TableModel
+    from rdplearn.table_model import TableModel, watched
 
     with chosen_backend(dask, reading, talk) as backend:
         backend.check({"table": table}, None, model_path)
         opened = backend.open(table)
         require_columns(opened, carried=unseen or [])
-        detector = training.detector(verbose=talk.shows_progress)
-        model = backend.fit(TableModel(detector, training.encoder(unseen or [])), opened)
+        detector, encoder = training.detector(verbose=talk.shows_progress), training.encoder(unseen or [])
+        sampler = score_sampler()
+        read = opened if dask is not None else watched(opened, sampler, frozenset(encoder.ignore))
+        model = backend.fit(TableModel(detector, encoder), read)
         if dask is None and (detector.n_steps or 0) <= MOST_STEPS_AGAIN:
-            remember_scores(model, opened)
+            remember_scores_of(model, sampler)
     save(model, model_path)
     facts = {
         "table": opened.name.strip("'"),
