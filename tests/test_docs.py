@@ -15,6 +15,7 @@ PAGES = [
     "docs/explanations.md",
     "docs/distributed.md",
     "docs/report.md",
+    "docs/watch.md",
     "docs/torch.md",
     "docs/onnx.md",
 ]

@@ -16,7 +16,7 @@ PUBLIC = {
     "rdplearn": """
         Checkpoint CheckpointError KeepRounds ModelFileError RDPClusterer RDPDetector RDPTransformer RDPWarning
         RandomMapping RecordEvery StopOnPlateau TableEncoder TableError TableModel TorchOptions detect export_onnx load
-        save write_report
+        remember_scores save watch write_report
     """,
     "rdplearn.callbacks": "Callback Checkpoint KeepRounds RecordEvery Records StopOnPlateau",
     "rdplearn.defaults": """
@@ -30,8 +30,8 @@ PUBLIC = {
         template training_curves
     """,
     "rdplearn.report": """
-        GatheredClusters GatheredRows cluster_report describe_clusters describe_detection detection_report figures
-        findings page place_on_map write_page write_report
+        GatheredClusters GatheredRows changes_report cluster_report describe_clusters describe_detection
+        detection_report figures findings page place_on_map write_page write_report
     """,
     "rdplearn.table": """
         RowSample RowSampler Table TableEncoder TableSummary TextRules open_table sample_rows summarise

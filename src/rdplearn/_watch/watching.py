@@ -206,13 +206,16 @@ def _scores_of_folds(model: TableModel, rows: pa.Table) -> Iterator[tuple[Double
     """Anomaly scores of rows by copies of the model that were fitted on others, and how many these would report."""
     import pyarrow as pa
 
+    encoder = copy.copy(model.encoder)
+    encoder.ignore = ()  # they are left out here
+    rows = rows.select([column.source for column in encoder.columns_])
     n_fitted = min(model.encoder.n_rows_, model.sampler(len(model.encoder.columns_)).n_rows)
     # what the detector has chosen for the whole table, it shall choose for a part of it
     settled = model.estimator.for_shape(n_fitted, model.estimator.n_features_in_).set_params(verbose=0, callbacks=None)
     folds, n_scored = np.random.default_rng(SEED).permutation(rows.num_rows) % N_FOLDS, 0
     for fold in range(N_FOLDS):
         held_back = thinned(rows.take(pa.array(np.flatnonzero(folds == fold))), REMEMBERED_ROWS)
-        twin = TableModel(clone(settled), copy.copy(model.encoder))
+        twin = TableModel(clone(settled), copy.copy(encoder))
         twin.fit(rows.take(pa.array(np.flatnonzero(folds != fold))))
         scores = -twin.score_samples(held_back)
         yield scores, int((scores > -twin.estimator.offset_).sum())
