@@ -8,11 +8,12 @@ both take with what came out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
@@ -26,6 +27,7 @@ from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
 from rdplearn._training.members import Sampling, plan_members
+from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import engine_for, torch_options
 from rdplearn._types import Doubles, Ints, Matrix
@@ -152,9 +154,28 @@ def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], memb
     """Give a detector its trained members."""
     detector.chosen_, detector.panels_ = plan.chosen, panels
     detector.history_ = [record for member in members for record in member.history]
-    detector.n_scoring_rounds_ = plan.settings.score_rounds
+    detector.n_scoring_rounds_, detector.n_renewed_ = plan.settings.score_rounds, 0
     is_geometric = detector.combination == "geometric"
     detector.combination_ = geometric_mean([m.spread for m in members]) if is_geometric else mean_of(len(members))
+
+
+def take_renewed_members(detector: RDPDetector, numbers: Ints, panels: list[Panel], members: Sequence[Member]) -> None:
+    """Give a fitted detector new members in place of those with these numbers."""
+    detector.panels_ = renewed_panels(detector.panels_, numbers, panels)
+    detector.combination_ = renewed_combination(detector.combination_, numbers, members)
+    detector.history_ = renewed_history(detector.history_, numbers, members)
+    detector.n_renewed_ += len(numbers)
+
+
+def settled(detector: RDPDetector) -> RDPDetector:
+    """An unfitted detector with nothing left open: what a fitted one has chosen."""
+    chosen = {field.name: getattr(detector.chosen_, field.name) for field in fields(detector.chosen_)}
+    return clone(detector).set_params(**chosen, callbacks=None)
+
+
+def seed_of_renewal(detector: RDPDetector) -> int:
+    """The seed of a renewal; each has another one."""
+    return int(np.random.SeedSequence([draw_seed(detector), detector.n_renewed_ + 1]).generate_state(1)[0] >> 1)
 
 
 def scoring_panels(detector: RDPDetector) -> list[Panel]:

@@ -26,7 +26,7 @@ from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
-from rdplearn.table.memory import TableMemory, learn_memory
+from rdplearn.table.memory import TableMemory, faded, learn_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,6 +96,40 @@ class TableModel:
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
         self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
         self.memory_ = learn_memory(sample.rows, self.encoder)
+        return self
+
+    @for_partitions
+    def partial_fit(self, table: Any) -> TableModel:
+        """Go on with a further table: the detector renews its oldest members, and the memory of the old table fades.
+
+        Columns are read as they were at fit. A model that is not fitted yet is fitted. See `RDPDetector.partial_fit`.
+
+        Examples
+        --------
+        >>> import pandas as pd, rdplearn
+        >>> people = pd.DataFrame({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome"] * 100})
+        >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)
+        >>> model = rdplearn.TableModel(detector).fit(people)
+        >>> model.partial_fit(people).estimator.n_renewed_
+        1
+        """
+        if not hasattr(self.encoder, "columns_"):
+            return self.fit(table)
+        if not hasattr(self.estimator, "partial_fit"):
+            raise TypeError(
+                "partial_fit is for models of an RDPDetector, which has members to renew. Got "
+                f"{type(self.estimator).__name__}: fit it anew."
+            )
+        opened = open_table(table)
+        sampler = self.sampler(len(opened.column_names))
+        for batch in opened.batches():
+            sampler.add(batch)
+        sample, n_before = sampler.sample(), self.estimator.n_renewed_
+        self.estimator.partial_fit(self.encoder.transform(Table(opened.name, *read_frame(sample.rows))))
+        share = (self.estimator.n_renewed_ - n_before) / len(self.estimator.combination_.weights)
+        if self.memory_ is not None:
+            self.memory_ = faded(self.memory_, 1.0 - share, sample.rows, self.encoder)
+        self.encoder.n_rows_ += sample.n_rows_seen
         return self
 
     @for_partitions

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import sales
+from tests.cli.conftest import QUICK, sales
 
 
 def test_the_same_table_is_not_called_changed(run, model, table):
@@ -51,3 +51,31 @@ def test_long_training_is_not_repeated(run, table, tmp_path):
     target = tmp_path / "long.safetensors"
     run("fit", table, "-m", target, "--members", "1", "--rounds", "1", "--steps", "1001", "--id", "order")
     assert "remembers no scores" in run("watch", target, table).stdout
+
+
+def test_a_model_goes_on_with_a_new_table(run, table, tmp_path):
+    first, changed = tmp_path / "model.safetensors", tmp_path / "changed.csv"
+    run("fit", table, "-m", first, "--id", "order", "--ignore", "fraud", *QUICK)
+    changed.write_text(sales().replace("Oslo", "Bergen"))
+    before = first.read_bytes()
+    told = run("fit", changed, "--update", first, "-m", tmp_path / "second.safetensors", "--jobs", "1").stdout
+    assert "1 members have been renewed" not in told
+    assert "1 member has been renewed so far." in told
+    assert "600 rows" in told
+    assert first.read_bytes() == before
+    run("fit", changed, "--update", first, "--jobs", "1")
+    assert first.read_bytes() == (tmp_path / "second.safetensors").read_bytes()
+    assert json.loads(run("watch", first, changed, "--json", exit_code=3).stdout)["alarms"] is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--model"),
+        (["--update", "MODEL", "--members", "3"], "is settled in the model that --update names"),
+        (["--update", "MODEL", "--id", "order"], "does not go with --update"),
+    ],
+)
+def test_what_cannot_be_updated_is_told(run, model, table, arguments, told):
+    named = [model if argument == "MODEL" else argument for argument in arguments]
+    assert told in " ".join(run("fit", table, *named, exit_code=2).output.split())

@@ -98,6 +98,7 @@ class StoredDetector:
     typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
     n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
+    n_renewed : members that further rows have brought; 0 in files of earlier versions, which do not say
     """
 
     parameters: dict[str, Any]
@@ -113,6 +114,7 @@ class StoredDetector:
     typical_score: float
     n_typical: int
     n_typical_entries: int | None
+    n_renewed: int
 
 
 def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
@@ -141,6 +143,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         typical_score=detector.typical_rows_.score,
         n_typical=typical.shape[0],
         n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
+        n_renewed=detector.n_renewed_,
     )
     return asdict(header), arrays
 
@@ -170,7 +173,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
-    detector.n_scoring_rounds_ = stored.n_scoring
+    detector.n_scoring_rounds_, detector.n_renewed_ = stored.n_scoring, stored.n_renewed
     detector.chosen_ = _rebuilt_choices(stored, detector)
     detector.offset_ = float(stored.offset)
     detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
@@ -189,7 +192,7 @@ def is_sound(detector: RDPDetector) -> bool:
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
-    values = {"chosen": None, **values}
+    values = {"chosen": None, "n_renewed": 0, **values}
     stored = make(StoredDetector, values, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     parameters = _with_components(stored.parameters, panels)

@@ -6,17 +6,17 @@ import copy
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from rdplearn._types import Doubles
 from rdplearn._watch.changes import SCORES, column_changes, gone_column, score_changes, with_correction
 from rdplearn._watch.verdict import Verdict, make_verdict
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import RDPWarning, TableError, warn_user
-from rdplearn.table import RowSample, RowSampler, Table, open_table
+from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.memory import REMEMBERED_ROWS, ScoreMemory, TableMemory, count_memory, thinned, with_scores
 from rdplearn.table.profiles import count_numbers, learn_numbers
 from rdplearn.table_model import TableModel, watched
@@ -114,18 +114,21 @@ def score_sampler() -> RowSampler:
     return RowSampler(FOLDED_ROWS, seed=SEED)
 
 
-def remember_scores_of(model: TableModel, sampler: RowSampler) -> TableModel:
-    """The same as `remember_scores`, of rows that were drawn already; tables of very few rows have nothing to tell."""
+def remember_scores_of(model: TableModel, sampler: RowSampler, before: TableModel | None = None) -> TableModel:
+    """The same as `remember_scores`, of rows that were drawn already; tables of very few rows have nothing to tell.
+
+    before : the model that `partial_fit` went on from, if it did
+    """
     memory = memory_of(model)
     if not isinstance(model.estimator, RDPDetector):
         raise TypeError(f"Scores are those of an RDPDetector. Got {type(model.estimator).__name__} instead.")
-    rows = sampler.sample().rows
+    rows = sampler.sample().rows.select([profile.column for profile in memory.columns])
     if rows.num_rows < FEWEST_ROWS:
         return model
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RDPWarning)
-            folds = list(_scores_of_folds(model, rows))
+            folds = list(_scores_of_folds(before or _settled_copy(model), rows))
     except ValueError as fault:
         warn_user(f"How new rows score was not remembered, 'watch' will compare columns alone: {fault}")
         return model
@@ -202,23 +205,28 @@ def _why_no_scores(model: TableModel) -> list[str]:
     ]
 
 
-def _scores_of_folds(model: TableModel, rows: pa.Table) -> Iterator[tuple[Doubles, int]]:
-    """Anomaly scores of rows by copies of the model that were fitted on others, and how many these would report."""
+def _scores_of_folds(start: TableModel, rows: pa.Table) -> Iterator[tuple[Doubles, int]]:
+    """Anomaly scores of rows by models that were fitted on others, and how many these would report.
+
+    start : what is fitted, or goes on if it is fitted already
+    """
     import pyarrow as pa
 
-    encoder = copy.copy(model.encoder)
-    encoder.ignore = ()  # they are left out here
-    rows = rows.select([column.source for column in encoder.columns_])
-    n_fitted = min(model.encoder.n_rows_, model.sampler(len(model.encoder.columns_)).n_rows)
-    # what the detector has chosen for the whole table, it shall choose for a part of it
-    settled = model.estimator.for_shape(n_fitted, model.estimator.n_features_in_).set_params(verbose=0, callbacks=None)
     folds, n_scored = np.random.default_rng(SEED).permutation(rows.num_rows) % N_FOLDS, 0
     for fold in range(N_FOLDS):
         held_back = thinned(rows.take(pa.array(np.flatnonzero(folds == fold))), REMEMBERED_ROWS)
-        twin = TableModel(clone(settled), copy.copy(encoder))
-        twin.fit(rows.take(pa.array(np.flatnonzero(folds != fold))))
+        twin = copy.deepcopy(start).partial_fit(rows.take(pa.array(np.flatnonzero(folds != fold))))
         scores = -twin.score_samples(held_back)
         yield scores, int((scores > -twin.estimator.offset_).sum())
         n_scored += held_back.num_rows
         if n_scored >= ENOUGH_SCORED:
             return
+
+
+def _settled_copy(model: TableModel) -> TableModel:
+    """An unfitted model that chooses for a part of the table what this one has chosen for all of it."""
+    n_fitted = min(model.encoder.n_rows_, model.sampler(len(model.encoder.columns_)).n_rows)
+    settled = model.estimator.for_shape(n_fitted, model.estimator.n_features_in_)
+    options = {name: getattr(model.encoder, name) for name in signature(TableEncoder).parameters}
+    # columns that are ignored are not among the rows
+    return TableModel(settled.set_params(verbose=0, callbacks=None), TableEncoder(**{**options, "ignore": ()}))

@@ -99,6 +99,17 @@ def count_memory(memory: TableMemory, rows: pa.Table, encoder: TableEncoder) -> 
     ]
 
 
+def faded(memory: TableMemory, share: float, rows: pa.Table, encoder: TableEncoder) -> TableMemory:
+    """The memory of a table that this share is left of, joined with that of further rows; without scores."""
+    counted = {profile.column: profile for profile in count_memory(memory, thinned(rows, REMEMBERED_ROWS), encoder)}
+    return TableMemory(
+        [
+            profile.fade(share).join(counted[profile.column]) if profile.column in counted else profile
+            for profile in memory.columns
+        ]
+    )
+
+
 def with_scores(memory: TableMemory, scores: ScoreMemory) -> TableMemory:
     """The memory with that of scores."""
     return replace(memory, scores=scores)

@@ -64,6 +64,21 @@ class Histogram:
         place = int(np.searchsorted(np.cumsum(self.counts), share * self.total))
         return float([*self.edges, self.high or 0.0][place])
 
+    def fade(self, share: float) -> Histogram:
+        """The same with fewer rows."""
+        n_new = None if self.n_new is None else max(round(share * self.n_new), min(self.n_new, 1))
+        return replace(self, counts=[round(share * count) for count in self.counts], n_new=n_new)
+
+    def join(self, later: Histogram) -> Histogram:
+        """The counts of both, which are in the same places."""
+        if not self.total or not later.total:
+            return self if self.total else replace(later, n_new=self.n_new)
+        counts = [one + other for one, other in zip(self.counts, later.counts, strict=True)]
+        lows, highs = (
+            [end for end in ends if end is not None] for ends in ((self.low, later.low), (self.high, later.high))
+        )
+        return replace(self, counts=counts, low=min(lows, default=None), high=max(highs, default=None))
+
 
 @dataclass(frozen=True)
 class ColumnProfile:
@@ -80,6 +95,18 @@ class ColumnProfile:
     n_unread: int
     histograms: list[Histogram]
     examples: Mapping[str, str]
+
+    def fade(self, share: float) -> ColumnProfile:
+        """The same with fewer rows."""
+        counts = {name: round(share * getattr(self, name)) for name in ("n_rows", "n_missing", "n_unread")}
+        histograms = [histogram.fade(share) for histogram in self.histograms]
+        return replace(self, **counts, histograms=histograms)
+
+    def join(self, later: ColumnProfile) -> ColumnProfile:
+        """The counts of both, of which the later ones are in the places of these."""
+        counts = {name: getattr(self, name) + getattr(later, name) for name in ("n_rows", "n_missing", "n_unread")}
+        pairs = zip(self.histograms, later.histograms, strict=True)
+        return replace(self, **counts, histograms=[one.join(other) for one, other in pairs])
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if name != "examples"}
