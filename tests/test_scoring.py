@@ -19,7 +19,7 @@ from rdplearn._model.mapping import draw_mapping
 from rdplearn._model.panel import Panel, Round
 from rdplearn._model.representation import Representation
 from rdplearn._scoring import scores as scoring
-from rdplearn._scoring.scores import scaled_member_scores, score_rows, seat_scores, slope_to_compile_with
+from rdplearn._scoring.scores import scaled_scores, score_rows, seat_scores, slope_to_compile_with
 from rdplearn._views.minmax import UnchangedView
 from rdplearn._views.view import View
 
@@ -111,9 +111,9 @@ def test_sparse_and_dense_rows_score_alike():
 @pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "few"])
 def test_the_compiled_pass_scores_as_the_plain_formulas(kind, monkeypatch):
     together, _ = panel_of(kind)
-    plain = scaled_member_scores(TABLE, [together], mean_of(5), None)
+    plain = scaled_scores(TABLE, [together], mean_of(5), None)
     monkeypatch.setattr(scoring, "COMPONENTS_WORTH_COMPILING", 0)
-    assert np.array_equal(scaled_member_scores(TABLE, [together], mean_of(5), None), plain)
+    assert np.array_equal(scaled_scores(TABLE, [together], mean_of(5), None), plain)
     assert (slope_to_compile_with(together, 1) is None) == (kind == "fourier")
 
 

@@ -9,9 +9,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 import rdplearn
-from rdplearn import RDPDetector, TableEncoder, TableError, TableModel
+from rdplearn import RDPClusterer, RDPDetector, TableEncoder, TableError, TableModel
 from rdplearn._scoring import scores as scoring
 from tests.conftest import SMALL, assert_same_to_rounding
 
@@ -47,9 +53,9 @@ def test_a_large_table_is_sampled_reproducibly_and_all_rows_count_for_the_column
     seen = []
     original = RDPDetector.fit
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, **told):
         seen.append(X.shape)
-        return original(self, X, y)
+        return original(self, X, y, **told)
 
     monkeypatch.setattr(RDPDetector, "fit", fit)
     frame = people().drop(columns="name")
@@ -117,7 +123,7 @@ def test_detect_keeps_the_pandas_index_and_columns():
     pd.testing.assert_frame_equal(frame, before)
     assert found["anomaly_score"].idxmax() == "p17"
     assert found.loc["p17", "anomalous"]
-    assert found.columns.tolist() == ["age", "city", "name", "anomaly_score", "anomalous"]
+    assert found.columns.tolist() == ["age", "city", "name", "anomaly_score", "rank", "anomalous"]
 
 
 @pytest.mark.parametrize("kind", ["polars", "arrow", "path", "array"])
@@ -159,3 +165,84 @@ def test_public_names_are_all_there():
     assert all(getattr(rdplearn, name) is not None for name in rdplearn.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = rdplearn.nothing
+
+
+def test_detect_says_why_in_frames_of_every_kind():
+    frame = people().drop(columns="name")
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame, preserve_index=False)):
+        found = rdplearn.detect(table, reasons=True, contamination=0.01, **SMALL)
+        assert type(found) is type(table)
+        rows = pa.table(found).to_pylist() if not isinstance(found, pd.DataFrame) else found.to_dict("records")
+        assert rows[17]["rank"] == 1
+        assert (rows[17]["reason_1"], rows[17]["value_1"]) == ("age", "250")
+        assert rows[17]["typical_1"].startswith("2")
+        told = [
+            row["row"] for row in (row | {"row": n} for n, row in enumerate(rows)) if isinstance(row["reason_1"], str)
+        ]
+        assert told == [n for n, row in enumerate(rows) if row["anomalous"]]
+
+
+def test_reasons_of_a_table_without_reported_rows_are_empty(monkeypatch):
+    frame = people().drop(columns="name")
+    monkeypatch.setattr(RDPDetector, "offset_", property(lambda self: -np.inf, lambda self, value: None), raising=False)
+    found = rdplearn.detect(pl.from_pandas(frame), reasons=True, **SMALL)
+    assert not found["anomalous"].any()
+    assert found["reason_1"].null_count() == len(frame)
+    assert found["reason_1"].dtype == pl.String
+
+
+def test_detect_refuses_columns_that_bear_its_names():
+    frame = people().rename(columns={"city": "reason_1"})
+    with pytest.raises(TableError, match="Column 'reason_1' is in the table already"):
+        rdplearn.detect(frame, reasons=True, ignore=["name"], **SMALL)
+    assert "rank" in rdplearn.detect(frame, ignore=["name"], **SMALL)
+
+
+def test_models_and_encoders_are_cloned_unfitted_with_the_same_parameters():
+    frame = people()
+    model = TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"], missing=["n/a"]))
+    before = {name: value for name, value in model.get_params().items() if name not in ("estimator", "encoder")}
+    parts = model.estimator, model.encoder
+    model.fit(frame)
+    assert {name: value for name, value in model.get_params().items() if name in before} == before
+    assert (model.estimator, model.encoder) == parts
+    copy = clone(model)
+    assert not hasattr(copy.encoder, "columns_")
+    assert not hasattr(copy.estimator, "offset_")
+    with pytest.raises(NotFittedError):
+        check_is_fitted(copy)
+    check_is_fitted(model)
+    np.testing.assert_array_equal(copy.fit(frame).score_samples(frame), model.score_samples(frame))
+    changed = clone(model).set_params(estimator__n_members=1, encoder__ignore=["name", "city"]).fit(frame)
+    assert changed.encoder.feature_names_ == ["age"]
+    assert changed.estimator.member_scores(np.ones((1, 1))).shape == (1, 1)
+
+
+def test_models_say_what_they_are_to_scikit_learn():
+    tags = get_tags(TableModel(RDPDetector()))
+    assert tags.estimator_type == "outlier_detector"
+    assert tags.input_tags.string
+    assert tags.input_tags.allow_nan
+    assert not tags.input_tags.sparse
+    assert get_tags(TableModel(RDPClusterer(2))).estimator_type == "clusterer"
+    assert get_tags(TableEncoder()).transformer_tags is not None
+
+
+def test_pipelines_take_models_and_encoders():
+    frame = people().drop(columns="name")
+    parted = make_pipeline(TableEncoder(), RDPDetector(**SMALL)).fit(frame)
+    whole = make_pipeline(TableModel(RDPDetector(**SMALL))).fit(frame)
+    np.testing.assert_array_equal(parted.score_samples(frame), whole.score_samples(frame))
+    np.testing.assert_array_equal(parted.predict(frame), whole.predict(frame))
+
+
+def test_grid_search_compares_parameters_of_both_parts():
+    frame = people().drop(columns="name").reset_index(drop=True)
+    frame.loc[::20, "age"] = 250.0
+    normal = np.where(frame["age"] > 200, -1, 1)
+    grid = {"estimator__n_members": [1, 2], "encoder__max_categories": [1, 10]}
+    model = TableModel(RDPDetector(**SMALL))
+    found = GridSearchCV(model, grid, scoring="roc_auc", cv=2).fit(frame, normal)
+    assert set(found.best_params_) == set(grid)
+    assert found.best_score_ > 0.9
+    assert found.best_estimator_.decision_function(frame).shape == (200,)

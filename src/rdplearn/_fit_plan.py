@@ -7,22 +7,24 @@ both take with what came out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
-from rdplearn._model.combination import geometric_mean, mean_of
+from rdplearn._model.combination import geometric_mean, mean_of, with_voices
 from rdplearn._model.mapping import check_mapping, with_options
 from rdplearn._model.panel import Member, Panel
-from rdplearn._scoring.scores import score_rows
+from rdplearn._scoring.scores import scaled_scores
 from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, share_threshold
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
+from rdplearn._training.cells import learn_cells
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
@@ -30,8 +32,8 @@ from rdplearn._training.members import Sampling, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import engine_for, torch_options
-from rdplearn._types import Doubles, Ints, Matrix
-from rdplearn._views.view import VIEW_NAMES, names_in
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns
+from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, turns
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
 
 SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
+COMPANION_VIEW = "rank"
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -49,6 +52,7 @@ class FitPlan:
     chosen : the parameters with nothing left open
     sampled : the rows that say what is typical, ascending
     judged : the rows whose scores decide on the threshold, ascending
+    columns : which columns of the matrix belong together; None if it is not the encoding of a table
     """
 
     seed: int
@@ -57,15 +61,21 @@ class FitPlan:
     settings: BoostingSettings
     sampled: Ints
     judged: Ints
+    columns: TableColumns | None
 
     @property
     def views(self) -> list[str]:
-        """The view of every member."""
-        return [member.view for member in self.members]
+        """The view of every member, and the one that tells what goes with what in a table."""
+        return [*(member.view for member in self.members), *([] if self.columns is None else [COMPANION_VIEW])]
 
 
 def plan_fit(
-    detector: RDPDetector, n_rows: int, filling: Filling, seed: int, folder: FitFolder | None = None
+    detector: RDPDetector,
+    n_rows: int,
+    filling: Filling,
+    seed: int,
+    folder: FitFolder | None = None,
+    columns: TableColumns | None = None,
 ) -> FitPlan:
     """Plan the fit of a detector, whose parameters were checked, to a table of so many rows."""
     chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
@@ -78,6 +88,7 @@ def plan_fit(
         settings=boosting_settings(detector, chosen, filling, folder),
         sampled=rows_to_sample(n_rows, seed),
         judged=rows_to_judge(detector, sampling, seed),
+        columns=columns,
     )
 
 
@@ -152,7 +163,7 @@ def boosting_settings(
 
 def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], members: Sequence[Member]) -> None:
     """Give a detector its trained members."""
-    detector.chosen_, detector.panels_ = plan.chosen, panels
+    detector.chosen_, detector.panels_, detector.cells_ = plan.chosen, panels, None
     detector.history_ = [record for member in members for record in member.history]
     detector.n_scoring_rounds_, detector.n_renewed_ = plan.settings.score_rounds, 0
     is_geometric = detector.combination == "geometric"
@@ -183,9 +194,28 @@ def scoring_panels(detector: RDPDetector) -> list[Panel]:
     return [panel.last_rounds(detector.n_scoring_rounds_) for panel in detector.panels_]
 
 
+def all_scaled_scores(detector: RDPDetector, matrix: Matrix) -> npt.NDArray[np.floating]:
+    """What every member, and the cells if they have a voice, say of rows: see `scaled_scores`."""
+    return scaled_scores(matrix, scoring_panels(detector), detector.combination_, detector.n_jobs, detector.cells_)
+
+
 def anomaly_scores(detector: RDPDetector, matrix: Matrix) -> Doubles:
     """The scores of rows by a detector that has its members: the higher, the more anomalous."""
-    return score_rows(matrix, scoring_panels(detector), detector.combination_, detector.n_jobs)
+    return detector.combination_.over_members(all_scaled_scores(detector, matrix))
+
+
+def learn_voices(
+    detector: RDPDetector, plan: FitPlan, views: dict[str, View], curve_rows: Callable[[], Matrix], sampled: Matrix
+) -> Doubles:
+    """Let the cells of a table speak, and bring all voices to one scale; returns the scores of the sampled rows.
+
+    curve_rows : gives the rows that curves are learned from; sampled : the rows that say what is typical
+    """
+    if plan.columns is not None and detector.combination_.geometric:
+        detector.cells_ = learn_cells(curve_rows(), plan.columns, views[COMPANION_VIEW])
+    scaled = all_scaled_scores(detector, sampled)
+    detector.combination_ = with_voices(detector.combination_, scaled)
+    return detector.combination_.over_members(scaled)
 
 
 def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
@@ -193,7 +223,7 @@ def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
     if detector.false_alarm_rate is not None:
         return false_alarm_threshold(scores, detector.false_alarm_rate)
     if detector.contamination == "auto":
-        return automatic_threshold(scores, on_logs=detector.combination_.geometric)
+        return automatic_threshold(scores)
     return share_threshold(scores, detector.contamination)
 
 

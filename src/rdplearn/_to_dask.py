@@ -18,6 +18,8 @@ NOT_INSTALLED = (
     "A table in partitions needs Dask, and {missing} is not installed. Run: pip install 'rdplearn[distributed]'."
 )
 
+PARQUET_ENDINGS = (".parquet", ".pq", "*")
+
 _open_dispatch: Callable[[], Any]
 
 
@@ -46,18 +48,20 @@ def for_partitions(method: Method) -> Method:
 
 
 def is_partitioned(X: object) -> bool:
-    """Whether a table is in partitions: a Dask data frame or array, an Arrow dataset, or a folder or pattern of files.
+    """Whether a table is in partitions: a Dask collection, an Arrow dataset, or a folder or pattern of Parquet files.
 
     Examples
     --------
-    >>> is_partitioned([[1.0, 2.0]]), is_partitioned("sales/*.parquet"), is_partitioned("sales.csv")
-    (False, True, False)
+    >>> is_partitioned("sales/*.parquet"), is_partitioned("sales/*.csv"), is_partitioned("sales.parquet")
+    (True, False, False)
     """
     if isinstance(X, str | os.PathLike):
         from glob import has_magic
 
         path = os.fspath(X)
-        return os.path.isdir(path) or (isinstance(path, str) and has_magic(path) and not os.path.exists(path))
+        if os.path.isdir(path) or not isinstance(path, str):
+            return os.path.isdir(path)
+        return path.endswith(PARQUET_ENDINGS) and has_magic(path) and not os.path.exists(path)
     home = type(X).__module__
     return home.split(".")[0] == "dask" or home in ("pyarrow._dataset", "rdplearn._distributed.parquet_parts")
 

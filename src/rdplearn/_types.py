@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,3 +23,36 @@ ROWS_AT_ONCE = 2**16
 def row_blocks(n_rows: int, size: int = ROWS_AT_ONCE) -> Iterator[slice]:
     """Slices that go through `n_rows` rows, `size` at a time."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of a matrix came from which column of a table.
+
+    names : of the columns of the table, (n_groups,)
+    group_of_column : (n_columns,), the place in `names` that each matrix column came from
+    is_mark : (n_columns,), whether it only says that a cell is missing or cannot be read
+    weights : (n_groups,), how much each column of the table counts; 0 is the same as ignoring it
+    """
+
+    names: list[str]
+    group_of_column: Ints
+    is_mark: npt.NDArray[np.bool_]
+    weights: Doubles
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many matrix columns each column of the table became, marks aside, at least 1."""
+        found = np.bincount(self.group_of_column[~self.is_mark], minlength=len(self.names))
+        return np.maximum(found, 1)
+
+    @cached_property
+    def columns_of_group(self) -> list[Ints]:
+        """The matrix columns of each column of the table."""
+        return [np.flatnonzero(self.group_of_column == group) for group in range(len(self.names))]
+
+    def reduced(self, function: np.ufunc, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Something of each matrix column to something of each column of the table: (n_rows, n_groups)."""
+        by_group = np.argsort(self.group_of_column, kind="stable")
+        starts = np.searchsorted(self.group_of_column[by_group], np.arange(len(self.names)))
+        return function.reduceat(cells[:, by_group], starts, axis=1)

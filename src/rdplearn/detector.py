@@ -23,15 +23,17 @@ from rdplearn._explain.explanation import (
     grouped_values,
     typical_ranges,
 )
-from rdplearn._explain.reliability import Assessment, assess
+from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import (
     SHARE_ROWS,
     FitPlan,
+    all_scaled_scores,
     anomaly_scores,
     check_parameters,
     choose_threshold,
     draw_seed,
+    learn_voices,
     plan_fit,
     scoring_panels,
     seed_of_renewal,
@@ -40,7 +42,7 @@ from rdplearn._fit_plan import (
     take_renewed_members,
 )
 from rdplearn._model.mapping import RandomMapping
-from rdplearn._scoring.scores import scaled_member_scores, score_rows
+from rdplearn._scoring.scores import scaled_scores, score_rows
 from rdplearn._to_dask import for_partitions
 from rdplearn._training.checkpoint import open_fit_folder
 from rdplearn._training.engines.engine import ENGINES
@@ -48,9 +50,9 @@ from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
 from rdplearn._training.renewal import members_to_renew, plans_of
 from rdplearn._training.torch_options import TorchOptions
-from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.matrix import read_matrix, warn_if_constant
-from rdplearn._views.view import fit_views
+from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 
@@ -336,24 +338,28 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         return clone(self).set_params(**{field.name: getattr(chosen, field.name) for field in fields(chosen)})
 
     @for_partitions
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, *, columns: TableColumns | None = None) -> Self:
         """Train the ensemble on a table and set the threshold.
 
         Parameters
         ----------
         X : array, sparse matrix, data frame or table in partitions, of shape (n_rows, n_columns)
         y : ignored
+        columns : TableColumns, optional
+            Where `X` is the encoding of a table: which of its columns belong together. Then every column of the table
+            has the same say, and single cells have a voice of their own. A `TableModel` passes it.
         """
         check_parameters(self)
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         warn_if_constant(matrix)
         seed = draw_seed(self)
         with open_fit_folder(self, self.callbacks, matrix, seed) as folder:
-            plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed if folder is None else folder.seed, folder)
-            views = fit_views(plan.views, matrix, plan.seed)
+            seed = seed if folder is None else folder.seed
+            plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)
+            views = fit_views(plan.views, matrix, plan.seed, columns)
             trained = train_members(matrix, views, plan.members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
-            self._settle(matrix, plan)
+            self._settle(matrix, plan, views)
         return self
 
     @for_partitions
@@ -383,18 +389,19 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             return self.fit(X, y)
         check_parameters(self)
         matrix = read_matrix(self, X, reset=False, min_rows=2)
-        plan = plan_fit(settled(self), matrix.shape[0], filling_of(matrix), seed_of_renewal(self))
+        columns = None if self.cells_ is None else self.cells_.table
+        plan = plan_fit(settled(self), matrix.shape[0], filling_of(matrix), seed_of_renewal(self), None, columns)
         n_draws = len(plan.members[0].draws)
         numbers = members_to_renew(len(plan.members), self.n_renewed_, matrix.shape[0], n_draws)
-        views, members = fit_views(plan.views, matrix, plan.seed), plans_of(plan.members, numbers)
+        views, members = fit_views(plan.views, matrix, plan.seed, columns), plans_of(plan.members, numbers)
         trained = train_members(matrix, views, members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
         take_renewed_members(self, numbers, *trained)
-        self._settle(matrix, plan)
+        self._settle(matrix, plan, views)
         return self
 
-    def _settle(self, matrix: Matrix, plan: FitPlan) -> None:
-        """Learn from rows what is typical, and where the line is, once the members are there."""
-        scores = anomaly_scores(self, matrix[plan.sampled])
+    def _settle(self, matrix: Matrix, plan: FitPlan, views: dict[str, View]) -> None:
+        """Learn from rows how rare scores are, what is typical, and where the line is, once the members are there."""
+        scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
         self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
         if not np.array_equal(plan.sampled, plan.judged):
             scores = anomaly_scores(self, matrix[plan.judged])
@@ -423,7 +430,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def member_scores(self, X: Any) -> Doubles:
         """`score_samples` by each member alone. Shape (n_rows, n_members)."""
         matrix = self._new_rows(X)
-        scaled = scaled_member_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
+        scaled = scaled_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
         return -self.combination_.from_scale(scaled)
 
     @for_partitions
@@ -506,9 +513,25 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         n_here = matrix.shape[0]
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
-        scaled = scaled_member_scores(matrix, scoring_panels(self), self.combination_, self.n_jobs)
+        scaled = all_scaled_scores(self, matrix)
         views = in_turn(self.chosen_.views, scaled.shape[1])
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+
+    def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:
+        """How many of the rows at the top another seed would have there; None of a single member.
+
+        Parameters
+        ----------
+        X : the highest rows of a table, ten times as many as are to be judged; the others hardly matter
+        n_rows : of the table
+        """
+        matrix = self._new_rows(X)
+        has_company = len(self.combination_.weights) > 1 and matrix.shape[0] > 1
+        return (
+            ranking_stability(all_scaled_scores(self, matrix), self.combination_, n_rows=n_rows)
+            if has_company
+            else None
+        )
 
     def _n_kept_rounds(self) -> int:
         check_is_fitted(self)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
@@ -52,6 +53,14 @@ def warn_user(message: str) -> None:
     told = frame.f_globals.setdefault("__warningregistry__", {})
     name = frame.f_globals.get("__name__", "")
     warnings.warn_explicit(message, RDPWarning, frame.f_code.co_filename, frame.f_lineno, name, told)
+
+
+@contextmanager
+def told_already() -> Iterator[None]:
+    """Keep back what is odd about rows that were read before: it was told then, and their numbers are others now."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RDPWarning)
+        yield
 
 
 def _callers_frame() -> FrameType:

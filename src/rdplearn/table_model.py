@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, check_random_state, get_tags
 
 from rdplearn._explain.explanation import Explanation, joined
 from rdplearn._explain.notebook import html_table
+from rdplearn._explain.reasons import MOST_EXPLAINED, REASON_COLUMNS, in_their_places, ranks, reason_columns
 from rdplearn._files.read_ahead import read_ahead
 from rdplearn._scoring.scores import rows_so_far
 from rdplearn._to_dask import for_partitions
 from rdplearn.detector import RDPDetector
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, told_already
 from rdplearn.table import RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.memory import TableMemory, faded, learn_memory
@@ -35,13 +37,17 @@ if TYPE_CHECKING:
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.transformer import RDPTransformer
 
-SCORE, REPORTED = "anomaly_score", "anomalous"
+SCORE, RANK, REPORTED = "anomaly_score", "rank", "anomalous"
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
 
 
-class TableModel:
+class TableModel(BaseEstimator):
     """An estimator that takes tables: paths, data frames, anything that `rdplearn.table.open_table` opens.
+
+    As scikit-learn's Pipeline does, it fits its parts themselves: after `fit`, `encoder` and `estimator` are fitted.
+    `sklearn.base.clone` makes an unfitted copy, and parameters of the parts are `estimator__n_members`,
+    `encoder__missing` and so on.
 
     Parameters
     ----------
@@ -62,17 +68,26 @@ class TableModel:
     array([ 1, -1])
     """
 
+    memory_: TableMemory | None = None  # of the table of the fit
+
     def __init__(
         self, estimator: RDPDetector | RDPTransformer | RDPClusterer, encoder: TableEncoder | None = None
     ) -> None:
         self.estimator: Any = estimator
         self.encoder = TableEncoder() if encoder is None else encoder
-        self.memory_: TableMemory | None = None
 
     def __repr__(self) -> str:
         return f"TableModel({self.estimator!r})"
 
-    def _repr_html_(self) -> str:
+    def __sklearn_tags__(self) -> Tags:
+        tags = get_tags(self.estimator)
+        tags.input_tags = replace(tags.input_tags, string=True, categorical=True, allow_nan=True, sparse=False)
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self.encoder, "columns_")
+
+    def _html_repr(self) -> str:
         """What a notebook shows: the estimator, and what becomes of each column once it is fitted."""
         shown = str(self.estimator._repr_html_())
         if not hasattr(self.encoder, "columns_"):
@@ -86,20 +101,25 @@ class TableModel:
         return shown + html_table(columns, told)
 
     @for_partitions
-    def fit(self, table: Any) -> TableModel:
-        """Learn the columns, draw the rows, fit the estimator; the columns that the encoder ignores are not kept."""
+    def fit(self, table: Any, y: object = None) -> TableModel:
+        """Learn the columns, draw the rows, fit the estimator; the columns that the encoder ignores are not kept.
+
+        `y` is ignored, and there because pipelines pass it.
+        """
         opened = open_table(table)
         sampler = self.sampler(len(opened.column_names))
         self.encoder.fit(watched(opened, sampler, frozenset(self.encoder.ignore)))
         sample = sampler.sample()
         is_whole = sample.n_rows_seen == len(sample.places)
         name = opened.name if is_whole else f"a sample of {len(sample.places):,} rows of {opened.name}"
-        self.estimator.fit(self.encoder.transform(Table(name, *read_frame(sample.rows))))
+        matrix = self.encoder.transform(Table(name, *read_frame(sample.rows)))
+        told = {"columns": self.encoder.table_columns_} if isinstance(self.estimator, RDPDetector) else {}
+        self.estimator.fit(matrix, **told)
         self.memory_ = learn_memory(sample.rows, self.encoder)
         return self
 
     @for_partitions
-    def partial_fit(self, table: Any) -> TableModel:
+    def partial_fit(self, table: Any, y: object = None) -> TableModel:
         """Go on with a further table: the detector renews its oldest members, and the memory of the old table fades.
 
         Columns are read as they were at fit. A model that is not fitted yet is fitted. See `RDPDetector.partial_fit`.
@@ -263,25 +283,31 @@ def detect(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
+    reasons: bool = False,
     **parameters: Any,
 ) -> Any:
     """Find the rows of a table that are unlike the rest: fit and score in one go.
 
     Parameters
     ----------
-    table : path, pandas, polars or Arrow table, or 2-D array
+    table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
     missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
-    separator, encoding, header : how a file is read; see `rdplearn.table.open_table`
-    parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``
+    separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
+    reasons : whether to say why rows are reported
+    parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``; for the paper's training
+        ``**rdplearn.defaults.DETECTOR_PAPER``
 
     Returns
     -------
     frame of the type that came in, an Arrow table for paths and arrays
-        All columns and the index of the table, and two more: ``anomaly_score``, the higher the less normal, and
-        ``anomalous``, whether the row is beyond the threshold. For a table that does not fit into memory, use
-        `TableModel`.
+        All columns and the index of the table, and three more: ``anomaly_score``, the higher the less normal;
+        ``rank``, 1 for the highest score, which equal scores share; ``anomalous``, whether the row is beyond the
+        threshold. With `reasons`, ``reason_1``, ``value_1`` and ``typical_1`` say for reported rows (the 1,000 highest
+        of them) which column raises the score most, what stands there as text, and what is usual; so for the second
+        and third reason. For a table that does not fit into memory, use `TableModel`.
 
     Examples
     --------
@@ -289,12 +315,15 @@ def detect(
     >>> rng = np.random.default_rng(0)
     >>> people = pd.DataFrame({"age": rng.integers(20, 70, 300), "city": rng.choice(["Oslo", "Rome"], 300)})
     >>> people.loc[17, "age"] = 250
-    >>> found = rdplearn.detect(people, n_members=3, n_rounds=2, n_steps=100, random_state=0)
-    >>> int(found["anomaly_score"].idxmax()), found.columns.tolist()
-    (17, ['age', 'city', 'anomaly_score', 'anomalous'])
+    >>> found = rdplearn.detect(people, reasons=True, n_members=3, n_rounds=2, n_steps=100, random_state=0)
+    >>> found.columns[:6].tolist()
+    ['age', 'city', 'anomaly_score', 'rank', 'anomalous', 'reason_1']
+    >>> found.loc[17, ["reason_1", "value_1"]].tolist()
+    ['age', '250']
     """
-    opened = open_table(table, separator=separator, encoding=encoding, header=header)
-    taken = sorted({SCORE, REPORTED} & set(opened.column_names))
+    opened = open_table(table, separator=separator, encoding=encoding, header=header, sheet=sheet)
+    ours = {SCORE, RANK, REPORTED, *(REASON_COLUMNS if reasons else ())}
+    taken = sorted(ours & set(opened.column_names))
     if taken:
         raise TableError(
             f"Column {taken[0]!r} is in the table already. Rename or drop it before 'detect' adds its own."
@@ -313,7 +342,23 @@ def detect(
     )
     model = TableModel(detector, encoder).fit(opened)
     scores = -model.score_samples(opened)
-    return beside(table, opened, {SCORE: scores, REPORTED: scores > -detector.offset_})
+    reported = scores > -detector.offset_
+    columns: dict[str, Any] = {SCORE: scores, RANK: ranks(scores, np.sort(scores)), REPORTED: reported}
+    if reasons:
+        columns |= reasons_of(model, opened, scores, reported)
+    return beside(table, opened, columns)
+
+
+def reasons_of(
+    model: TableModel, table: Table, scores: npt.NDArray[np.float64], reported: npt.NDArray[np.bool_]
+) -> dict[str, npt.NDArray[np.object_]]:
+    """The first reasons of reported rows, the highest of them, as columns of the whole table."""
+    highest = np.argsort(-scores, kind="stable")[: min(int(reported.sum()), MOST_EXPLAINED)]
+    if not len(highest):
+        return {name: np.full(len(scores), None, dtype=object) for name in REASON_COLUMNS}
+    with told_already():
+        explanation = model.explain(table, rows=highest.tolist())
+    return in_their_places(reason_columns(explanation), highest, len(scores))
 
 
 def beside(table: Any, opened: Table, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
@@ -322,9 +367,14 @@ def beside(table: Any, opened: Table, columns: Mapping[str, npt.NDArray[Any]]) -
 
     if nw.dependencies.is_into_dataframe(table):
         frame = nw.from_native(table, eager_only=True)
-        series = [nw.new_series(name, values, backend=frame.implementation) for name, values in columns.items()]
+        series = [
+            nw.new_series(name, values.tolist(), nw.String(), backend=frame.implementation)
+            if values.dtype == object
+            else nw.new_series(name, values, backend=frame.implementation)
+            for name, values in columns.items()
+        ]
         return frame.with_columns(*series).to_native()
     whole = pa.Table.from_batches(list(opened.batches()))
     for name, values in columns.items():
-        whole = whole.append_column(name, pa.array(values))
+        whole = whole.append_column(name, pa.array(values, pa.string() if values.dtype == object else None))
     return whole

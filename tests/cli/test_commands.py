@@ -50,7 +50,7 @@ def test_detect_prints_the_planted_rows_and_writes_all_scores(run: Run, table: P
     assert all(f"A{row:05d}" in told for row in FRAUDS)
     assert "AUC-ROC 1.000" in told
     scores = pc.read_csv(output)
-    assert scores.column_names == ["row", "order", "anomaly_score", "anomalous"]
+    assert scores.column_names[:6] == ["row", "order", "anomaly_score", "rank", "anomalous", "reason_1"]
     assert scores["row"].to_pylist() == list(range(1, 301))
     assert [file.name for file in sorted(tmp_path.iterdir())] == ["model.safetensors", "sales.csv", "scores.csv"]
     again = json.loads(run("score", model, table, "--json", "--top", 1).stdout)
@@ -62,7 +62,8 @@ def test_json_is_complete(run: Run, table: Path):
     assert facts["n_rows"] == 300
     assert facts["evaluation"]["n_anomalies"] == len(FRAUDS)
     assert {row["row"] - 1 for row in facts["top"]} <= set(FRAUDS)
-    assert list(facts["top"][0]) == ["row", "order", "amount", "city", "sold", "anomaly_score", "anomalous"]
+    ours = ["anomaly_score", "anomalous", "reasons", "why"]
+    assert list(facts["top"][0]) == ["row", "rank", "order", "amount", "city", "sold", "fraud", *ours]
 
 
 def test_the_label_never_reaches_training(run: Run, tmp_path: Path):

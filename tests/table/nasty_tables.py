@@ -93,7 +93,7 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "all_nul.csv": (raw(b"\x00" * 1000), fails("is a binary file")),
     "image.csv": (raw(b"\x89PNG\r\n\x1a\n" + bytes(range(256))), fails("image.csv' is an image")),
     "noise.csv": (raw(bytes(range(256)) * 40), fails("is a binary file")),
-    "workbook.xlsx": (raw(b"PK\x03\x04" + b"\x00" * 40), fails("Excel workbook; save the sheet as CSV")),
+    "workbook.xlsx": (raw(b"PK\x03\x04" + b"\x00" * 40), fails("it is damaged, or packed in an unusual way")),
     "newlines_in_cells.csv": (text('a,b\n"x\ny",1\n"x\ny",2\nz,3\n'), ["a=x\ny", "a=z", "b"]),
     "newline_in_header.csv": (text('"a\nb",c\n1,2\n3,4\n'), ["a\nb", "c"]),
     "carriage_returns.csv": (raw(b"a,b\r1,2\r3,4\r"), ["a", "b"]),

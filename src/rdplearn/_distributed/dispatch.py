@@ -11,6 +11,7 @@ from rdplearn._distributed.lazy_results import encoded_lazily, lazily
 from rdplearn._distributed.parquet_parts import Dataset, open_dataset
 from rdplearn._distributed.partitions import Collection, as_collection
 from rdplearn._distributed.table_passes import fit_encoder, fit_table_model, partitioned_table
+from rdplearn._types import TableColumns
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError
@@ -46,7 +47,10 @@ def fit(owner: Any, X: Any, tasks: Tasks) -> Any:
     if isinstance(owner, TableModel):
         table = partitioned_table(as_table_source(X), tasks)
         return fit_table_model(
-            owner, table, tasks, lambda estimator, matrix: fit_estimator(estimator, matrix, Tasks(tasks.client))
+            owner,
+            table,
+            tasks,
+            lambda estimator, matrix, columns: fit_estimator(estimator, matrix, Tasks(tasks.client), columns),
         )
     collection = as_collection(X)
     fit_estimator(owner, collection, tasks)
@@ -55,10 +59,10 @@ def fit(owner: Any, X: Any, tasks: Tasks) -> Any:
     return owner
 
 
-def fit_estimator(estimator: Any, collection: Collection, tasks: Tasks) -> None:
-    """Fit an estimator on a collection of numbers."""
+def fit_estimator(estimator: Any, collection: Collection, tasks: Tasks, columns: TableColumns | None = None) -> None:
+    """Fit an estimator on a collection of numbers. columns : of the table that they are the encoding of."""
     if isinstance(estimator, RDPDetector):
-        fit_detector(estimator, collection, tasks)
+        fit_detector(estimator, collection, tasks, columns)
     else:
         fit_features(estimator, collection, tasks)
 

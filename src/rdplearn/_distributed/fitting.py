@@ -18,18 +18,22 @@ from rdplearn._distributed.partitions import Collection, PartitionedMatrix, join
 from rdplearn._distributed.worker_memory import keep_freed_memory
 from rdplearn._explain.typical_rows import TypicalRows, learn_typical_rows
 from rdplearn._fit_plan import (
+    FitPlan,
     anomaly_scores,
     check_parameters,
     choose_threshold,
     draw_seed,
+    learn_voices,
     plan_fit,
     take_members,
 )
+from rdplearn._model.cells import CellVoice
+from rdplearn._model.combination import Combination
 from rdplearn._model.panel import Member
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
 from rdplearn._training.members import seat_members, train_stack
 from rdplearn._training.progress import Watch
-from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.view import View, join_views, sample_for_curves
@@ -43,7 +47,9 @@ CURVES, JUDGED, SAMPLE, TYPICAL = "curves", "judged", "sample", "typical"
 MOST_ROWS_OF_FEATURES = 100_000  # of larger tables, features and groups are learned from a sample of this size
 
 
-def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) -> RDPDetector:
+def fit_detector(
+    detector: RDPDetector, collection: Collection, tasks: Tasks, columns: TableColumns | None = None
+) -> RDPDetector:
     """Carry out the plan that `RDPDetector.fit` carries out, each step where the rows are."""
     check_parameters(detector)
     refuse_checkpoint(detector)
@@ -51,11 +57,11 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
     table.introduce(detector, min_rows=2)
     if table.is_constant:
         warn_of_constant(table.n_columns)
-    plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector))
+    plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector), columns=columns)
     purposes = {str(member.number): member.rows for member in plan.members}
     purposes |= {CURVES: sample_for_curves(table.n_rows, plan.seed), JUDGED: plan.judged, TYPICAL: plan.sampled}
     pieces = table.draw(purposes)
-    views = tasks.named("rdp-fit-views", fit_views, plan.views, table.min_max(), pieces[CURVES])
+    views = tasks.named("rdp-fit-views", fit_views, plan.views, table.min_max(), pieces[CURVES], columns)
     members = [
         tasks.named(
             f"rdp-fit-member-{member.number}", fit_member, pieces[str(member.number)], views, member, plan.settings
@@ -63,17 +69,19 @@ def fit_detector(detector: RDPDetector, collection: Collection, tasks: Tasks) ->
         for member in plan.members
     ]
     # All at once, so that partitions are read once; the rows to judge wait on the cluster for the weights.
-    seen, *started = tasks.start([views, *members, *pieces[JUDGED], *pieces[TYPICAL]])
+    seen, *started = tasks.start([views, *members, *pieces[JUDGED], *pieces[TYPICAL], *pieces[CURVES]])
     training, waiting = started[: len(members)], started[len(members) :]
     n_steps = plan.settings.training.n_steps
     with Watch(len(plan.members), plan.settings.n_rounds, n_steps, visible=bool(detector.verbose)) as watch:
         arriving = (member for _, member in tasks.as_done(training))
         trained = seat_members(arriving, plan.members, tasks.results([seen])[0], watch)
     take_members(detector, plan, *trained)
+    unheard = tasks.shared("rdp-members", on_one_thread(detector))
+    settling = tasks.named("rdp-settle-voices", settle, pieces[CURVES], pieces[TYPICAL], unheard, plan, seen)
+    detector.combination_, detector.cells_, detector.typical_rows_ = tasks.results(tasks.start([settling]))[0]
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
-    choosing = tasks.named("rdp-typical-rows", choose_typical_rows, pieces[TYPICAL], model, plan.seed)
-    detector.typical_rows_, *scores = tasks.results(tasks.start([choosing, *judging]))
+    scores = tasks.results(tasks.start(judging))
     del waiting  # the cluster may forget the rows now
     detector.offset_ = -choose_threshold(detector, np.concatenate(scores))
     return detector
@@ -119,9 +127,11 @@ def sample_of(n_rows: int, random_state: Any) -> Ints:
     return np.sort(np.random.default_rng(seed).choice(n_rows, MOST_ROWS_OF_FEATURES, replace=False))
 
 
-def fit_views(names: Sequence[str], min_max: MinMaxView, pieces: Sequence[Matrix]) -> dict[str, View]:
+def fit_views(
+    names: Sequence[str], min_max: MinMaxView, pieces: Sequence[Matrix], columns: TableColumns | None
+) -> dict[str, View]:
     """Learn the views, the curves from rows that were drawn for them."""
-    return join_views(names, min_max=lambda: min_max, curve_rows=lambda: joined(pieces))
+    return join_views(names, min_max=lambda: min_max, curve_rows=lambda: joined(pieces), table=columns)
 
 
 def fit_member(
@@ -140,11 +150,18 @@ def judge_rows(rows: Matrix, detector: RDPDetector) -> Doubles:
     return anomaly_scores(detector, rows)
 
 
-def choose_typical_rows(pieces: Sequence[Matrix], detector: RDPDetector, seed: int) -> TypicalRows:
-    """Choose the rows that explanations need among those that were drawn for it."""
+def settle(
+    for_curves: Sequence[Matrix],
+    typical: Sequence[Matrix],
+    detector: RDPDetector,
+    plan: FitPlan,
+    views: dict[str, View],
+) -> tuple[Combination, CellVoice | None, TypicalRows]:
+    """Bring the voices to one scale, and choose the rows that explanations need among those drawn for it."""
     keep_freed_memory()
-    rows = joined(pieces)
-    return learn_typical_rows(rows, anomaly_scores(detector, rows), seed)
+    rows = joined(typical)
+    scores = learn_voices(detector, plan, views, lambda: joined(for_curves), rows)
+    return detector.combination_, detector.cells_, learn_typical_rows(rows, scores, plan.seed)
 
 
 def fit_whole(pieces: Sequence[Matrix], estimator: Any) -> Any:

@@ -67,7 +67,7 @@ def fit_encoder(encoder: TableEncoder, table: PartitionedTable, tasks: Tasks) ->
 def fit_table_model(model: TableModel, table: PartitionedTable, tasks: Tasks, fit_estimator: Any) -> TableModel:
     """Learn the columns, draw the rows, fit the estimator on the cluster.
 
-    fit_estimator : fits an estimator on a collection
+    fit_estimator : fits an estimator on a collection, given the columns of the table
     """
     sampler = model.sampler(len(table.column_names))
     sampling = (sampler.n_rows, sampler.seed, table.n_rows)
@@ -89,7 +89,8 @@ def fit_table_model(model: TableModel, table: PartitionedTable, tasks: Tasks, fi
     matrix = tasks.start([tasks.named("rdp-encode-sample", encode_sample, sample, model.encoder, name)])[0]
     shape = (min(table.n_rows, sampler.n_rows), len(model.encoder.feature_names_))
     remembered = tasks.named("rdp-remember-columns", remember_columns, sample, model.encoder)
-    fit_estimator(model.estimator, da.from_delayed(delayed(matrix), shape, dtype=np.float32))
+    collection = da.from_delayed(delayed(matrix), shape, dtype=np.float32)
+    fit_estimator(model.estimator, collection, model.encoder.table_columns_)
     model.memory_ = tasks.results(tasks.start([remembered]))[0]
     return model
 

@@ -1,24 +1,24 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
-A row :math:`x` is held against what the typical rows nearest to it have, :math:`t` (`typical_rows.py`), and these
-against the most typical row of all, whose score :math:`s_0` is the baseline. Each column is judged by what its value
-alone does: :math:`t` gets the value that :math:`x` has there, is scored again, and the difference counts,
+A column is to blame if mending it mends the row. A row :math:`x` is scored again with the cells of one column as other
+rows have them: those that are most like it, the nearest of these, and the most typical row of all
+(`typical_rows.py`). The lowest of these scores counts, and what mending takes off the score is the column's *repair*,
 
-.. math:: c_j = s(t \text{ with } x_j) - s(t) + \bar e_j
+.. math:: r_j = s(x) - \min_t s(x \text{ with } t_j) \ge 0 .
 
-where :math:`\bar e_j` is the same for the nearest rows against the most typical one, on average. What no column does
-alone, :math:`s(x) - s_0 - \sum_j c_j`, is shared out in proportion to the sizes of both effects, so that the
-contributions add up to :math:`s(x) - s_0`.
+Where two columns are both odd, mending one of them may change nothing. So what a value does alone counts a little, too:
+:math:`e_j = s(t \text{ with } x_j) - s(t)`. With :math:`s_0` the score of the most typical row, the rest of
+:math:`s(x) - s_0 - \sum_j (r_j + 0.1 e_j)` is shared out in proportion, so that contributions add up and keep their
+order.
 
-The columns are put in from the most to the least deviating, as many as keep the cost below that of scoring a row for
-each column; the others, whose values are those of similar rows or nearly so, count as equal to them. Only scores are
-asked for, so that this holds for every detector, whatever it does inside. Columns may be grouped: a group is put in as
-a whole.
+Of many columns only those are tried whose values deviate most from those of similar rows. Only scores are asked for, so
+that this holds for every detector, whatever it does inside. Columns may be grouped: a group is mended as a whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ import scipy.sparse as sp
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, row_blocks
 
-SHARE_OF_COST = 0.7  # of scoring one row for each column; the rest is for finding similar rows
-FEWEST_TRIED = 3
+ALL_TRIED, MOST_TRIED, SHARE_TRIED = 40, 128, 0.3  # columns: all of so few, and of more this share, at most so many
+ALONE = 0.1  # how much it counts what a value does by itself, beside what mending it does
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
 N_FREQUENT = 10
 
@@ -52,35 +52,34 @@ def attribute(
     sizes = np.bincount(group_of_column)
     together, weights = sizes[group_of_column] > 1, typical_rows.weights(group_of_column)
     keeps_sparse = sp.issparse(matrix) and not together.any()
-    most_typical = typical_rows.rows[np.zeros(typical_rows.rows.shape[0], dtype=np.int64)]
-    company = effects_of_values(most_typical, typical_rows.rows, typical_rows, group_of_column, anomaly_scores)
     size = int(np.clip(CELLS_AT_ONCE // matrix.shape[1], FEWEST_ROWS, MOST_ROWS))
     parts = []
     for block in row_blocks(matrix.shape[0], size):
         actual = matrix[block].astype(np.float64)
         typical, nearest = typical_rows.similar_rows(actual, together, weights)
-        own = effects_of_values(typical, actual, typical_rows, group_of_column, anomaly_scores)
-        shared = mean_of_rows(company, nearest)
+        deviations = typical_rows.deviations(actual - typical)
+        rows, groups = most_deviating(deviations, group_of_column, n_tried(len(sizes)))
+        others = [typical, *(typical_rows.rows[places] for places in (nearest[:, 0], np.zeros_like(nearest[:, 0])))]
+        cells = Cells(actual, rows, groups, group_of_column, anomaly_scores)
+        mended, alone = cells.repairs(others, scores[block]), cells.alone(typical)
         totals = scores[block] - typical_rows.score
         parts.append(
-            share_sparse_rest(own, shared, totals, fallback_columns(actual, typical_rows))
+            share_sparse_rest(mended, ALONE * alone, totals, fallback_columns(actual, typical_rows))
             if keeps_sparse
-            else share_rest(own.toarray(), shared.toarray(), totals)
+            else share_rest(mended.toarray(), ALONE * alone.toarray(), totals)
         )
     return sp.vstack(parts, format="csr") if keeps_sparse else np.concatenate(parts)
 
 
 def n_tried(n_groups: int) -> int:
-    """How many columns of a row are put in, so that all of it costs less than scoring a row for each column.
-
-    Two rows more are scored: the row itself and the typical one.
+    """How many columns of a row are tried.
 
     Examples
     --------
-    >>> n_tried(2), n_tried(10), n_tried(100)
-    (2, 5, 68)
+    >>> n_tried(2), n_tried(100), n_tried(1000)
+    (2, 40, 128)
     """
-    return min(n_groups, max(FEWEST_TRIED, int(SHARE_OF_COST * n_groups) - 2))
+    return min(n_groups, max(ALL_TRIED, min(MOST_TRIED, int(SHARE_TRIED * n_groups))))
 
 
 def most_deviating(deviations: Matrix, group_of_column: Ints, n_most: int) -> tuple[Ints, Ints]:
@@ -116,59 +115,64 @@ def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_mo
     return rows[chosen], groups[chosen]
 
 
-def effects_of_values(
-    typical: Matrix,
-    actual: Matrix,
-    typical_rows: TypicalRows,
-    group_of_column: Ints,
-    anomaly_scores: Callable[[Any], Doubles],
-) -> sp.csr_array:
-    """By how much the score of each typical row changes with the values of one group of the actual row.
+@dataclass(frozen=True)
+class Cells:
+    """Cells that are tried. rows, groups : of each, its row among the `actual` ones and its group of columns."""
 
-    Shape
-    -----
-    (n_rows, n_groups) : zero where a group does not deviate, or so little that it is not tried
-    """
-    n_rows, n_groups = typical.shape[0], int(group_of_column.max()) + 1
-    deviations = typical_rows.deviations(actual - typical)
-    rows, groups = most_deviating(deviations, group_of_column, n_tried(n_groups))
-    nothing = np.full(n_rows, n_groups)
-    all_rows, all_groups = np.concatenate([np.arange(n_rows), rows]), np.concatenate([nothing, groups])
-    scores = anomaly_scores(BorrowedValues(typical, actual, all_rows, all_groups, group_of_column))
-    return sp.csr_array((scores[n_rows:] - scores[rows], (rows, groups)), shape=(n_rows, n_groups))
+    actual: Matrix
+    rows: Ints
+    groups: Ints
+    group_of_column: Ints
+    anomaly_scores: Callable[[Any], Doubles]
 
+    def repairs(self, others: list[Matrix], scores: Doubles) -> sp.csr_array:
+        """What mending takes off the score of each row: (n_rows, n_groups), zero where nothing is tried.
 
-def mean_of_rows(effects: sp.csr_array, places: Ints) -> sp.csr_array:
-    """For each row of places, the mean of the rows of `effects` that stand there."""
-    n_rows, n_each = places.shape
-    choice = (np.full(places.size, 1.0 / n_each), places.ravel(), np.arange(n_rows + 1) * n_each)
-    return sp.csr_array(sp.csr_array(choice, shape=(n_rows, effects.shape[0])) @ effects)
+        others : rows to take mended values from, in the places of the actual ones
+        """
+        mended = [self._scores_of(self.actual, other, self.rows, self.groups) for other in others]
+        return self._placed(scores[self.rows] - np.min([scores[self.rows], *mended], axis=0))
+
+    def alone(self, typical: Matrix) -> sp.csr_array:
+        """By how much the score of each typical row changes with the values of one group of the actual row."""
+        n_rows = typical.shape[0]
+        nothing = np.full(n_rows, int(self.group_of_column.max()) + 1)
+        rows, groups = np.concatenate([np.arange(n_rows), self.rows]), np.concatenate([nothing, self.groups])
+        scores = self._scores_of(typical, self.actual, rows, groups)
+        return self._placed(scores[n_rows:] - scores[self.rows])
+
+    def _scores_of(self, base: Matrix, other: Matrix, rows: Ints, groups: Ints) -> Doubles:
+        return self.anomaly_scores(BorrowedValues(base, other, rows, groups, self.group_of_column))
+
+    def _placed(self, effects: Doubles) -> sp.csr_array:
+        shape = (self.actual.shape[0], int(self.group_of_column.max()) + 1)
+        return sp.csr_array((effects, (self.rows, self.groups)), shape=shape)
 
 
 class BorrowedValues:
-    """Typical rows, each with the values of one group taken from the actual row; made when a slice is asked for.
+    """Rows, each with the values of one group taken from another row; made when a slice is asked for.
 
     Shape
     -----
-    (len(rows), n_columns) : row `t` is row `rows[t]` of `typical` with group `groups[t]` as in `actual`; the number
+    (len(rows), n_columns) : row `t` is row `rows[t]` of `base` with group `groups[t]` as in `other`; the number
         after the last group stands for no group at all
     """
 
-    def __init__(self, typical: Matrix, actual: Matrix, rows: Ints, groups: Ints, group_of_column: Ints) -> None:
-        self.typical, self.actual, self.rows, self.groups = typical, actual, rows, groups
+    def __init__(self, base: Matrix, other: Matrix, rows: Ints, groups: Ints, group_of_column: Ints) -> None:
+        self.base, self.other, self.rows, self.groups = base, other, rows, groups
         self.group_of_column = group_of_column
         self.columns_by_group = np.argsort(group_of_column, kind="stable")
         self.group_sizes = np.append(np.bincount(group_of_column), 0)
-        self.shape = (len(rows), actual.shape[1])
+        self.shape = (len(rows), other.shape[1])
 
     def __getitem__(self, stretch: slice) -> Matrix:
         rows, groups = self.rows[stretch], self.groups[stretch]
-        if not sp.issparse(self.actual):
-            made = self.typical[rows]
+        if not sp.issparse(self.other):
+            made = self.base[rows]
             places, columns = self._cells_of(groups)
-            made[places, columns] = self.actual[rows[places], columns]
+            made[places, columns] = self.other[rows[places], columns]
             return made
-        return self._of(self.actual, rows, groups, inside=True) + self._of(self.typical, rows, groups, inside=False)
+        return self._of(self.other, rows, groups, inside=True) + self._of(self.base, rows, groups, inside=False)
 
     def _cells_of(self, groups: Ints) -> tuple[Ints, Ints]:
         """The cells of a stretch that are borrowed: their rows in the stretch, and their columns."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from rdplearn._explain.kinds import Kind, kinds_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix
@@ -18,6 +19,7 @@ from rdplearn.table.typical import Typical, value_words
 SHOWN_ROWS = 10
 CORRELATED, WITHIN = 0.9, 0.5  # columns share the reason from this correlation and this share of the contribution on
 FEWEST_TO_COMPARE = 5  # typical rows
+WORTH_A_WORD = 0.1  # of what raises a score
 MOST_COMPARED = 32  # columns of a row, those with the largest contributions
 
 
@@ -131,14 +133,26 @@ class Explanation:
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
         """What raises a row's score, in words, the most important column first, with those that share the reason."""
-        told: list[str] = []
+        return [sentence(*columns) for columns in self._reasons(row)[:n_columns]]
+
+    def in_short(self, row: int, *, n_columns: int = 3) -> list[str]:
+        """The same in fewer words: the first reason, and the others that make up a tenth of the score."""
+        reasons = self._reasons(row)[:n_columns]
+        told = [columns for place, columns in enumerate(reasons) if place == 0 or share_of(columns) >= WORTH_A_WORD]
+        return [f"{words_of(columns)}: {share_of(columns):.0%}" for columns in told]
+
+    def _reasons(self, row: int) -> list[list[dict[str, Any]]]:
+        """The columns that raise a row's score, the largest contribution first, those that share a reason together."""
+        found = []
         left = {column["column"]: column for column in self.columns_of(row) if column["contribution"] > 0}
-        while left and len(told) < n_columns:
+        while left:
             first = next(iter(left.values()))
-            told.append(
-                sentence(*(left.pop(name) for name in (first["column"], *first["shared_with"]) if name in left))
-            )
-        return told
+            found.append([left.pop(name) for name in (first["column"], *first["shared_with"]) if name in left])
+        return found
+
+    def kinds(self) -> list[Kind]:
+        """The rows by their first reasons: those with the same reason are one kind, the kind with most rows first."""
+        return kinds_of(self)
 
     def column_shares(self) -> Doubles:
         """Each column's part of all that raises the scores of these rows; adds up to 1. Shape (n_columns,)."""
@@ -183,12 +197,21 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
 
 def sentence(*columns: dict[str, Any]) -> str:
     """One column of `Explanation.columns_of` in words, or several that share the reason."""
+    return f"{words_of(columns)} accounts for {share_of(columns) * 100:.0f} % of the score"
+
+
+def words_of(columns: Sequence[dict[str, Any]]) -> str:
+    """What stands in columns that share a reason, and what is usual there."""
     parts = []
     for column in columns:
         typical = f" (typical {column['typical']})" if column["typical"] else ""
         parts.append(f"{value_words(column['column'])} {value_words(column['value'])}{typical}")
-    share = sum(column["share"] for column in columns)
-    return f"{' or '.join(parts)} accounts for {share * 100:.0f} % of the score"
+    return " or ".join(parts)
+
+
+def share_of(columns: Sequence[dict[str, Any]]) -> float:
+    """The part of what raises the score that columns have together."""
+    return float(sum(column["share"] for column in columns))
 
 
 def go_together(pair: npt.NDArray[np.float64]) -> bool:

@@ -32,11 +32,13 @@ from rdplearn._scoring.threshold import rate_threshold
 from rdplearn._types import Doubles
 
 TOP_SHARE, FEWEST_TOP = 0.01, 10
+PER_TOP_ROW = 10  # of the highest rows; what is further down hardly ever is at the top for half of the members
 N_SPLITS, N_DRAWS = 10, 100
 FALSE_ALARM_RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 INTERVAL = (0.05, 0.95)
 MOST_DRAWN_ROWS = 10_000
 N_BINS = 50
+MANY_TIMES = 30.0  # the median: scores that go so far are counted in bins that grow
 STEADY, SHAKY = 0.8, 0.5
 ONE_VIEW, OTHER_VIEW = "robust", "rank"
 
@@ -80,7 +82,7 @@ class Alarms:
 
 @dataclass(frozen=True)
 class ScoreDistribution:
-    """A histogram of anomaly scores. edges : n_bins + 1, evenly spaced as logarithms; counts : n_bins."""
+    """A histogram of anomaly scores. edges : n_bins + 1, evenly spaced, perhaps as logarithms; counts : n_bins."""
 
     edges: list[float]
     counts: list[int]
@@ -129,7 +131,7 @@ def assess(
     """
     combination = combination or mean_of(scaled.shape[1])
     n_rows = len(scaled) if n_rows is None else n_rows
-    has_company = scaled.shape[1] > 1 and len(scaled) > 1
+    has_company = len(combination.weights) > 1 and len(scaled) > 1
     return Assessment(
         n_rows=n_rows,
         n_judged=len(scaled),
@@ -141,7 +143,12 @@ def assess(
 
 
 def ranking_stability(
-    scaled: npt.NDArray[Any], combination: Combination | None = None, *, top_share: float = TOP_SHARE, seed: int = 0
+    scaled: npt.NDArray[Any],
+    combination: Combination | None = None,
+    *,
+    top_share: float = TOP_SHARE,
+    n_rows: int | None = None,
+    seed: int = 0,
 ) -> RankingStability:
     """How stable the rows at the top are between halves of the ensemble, and so between seeds.
 
@@ -149,6 +156,7 @@ def ranking_stability(
     ----------
     scaled : (n_rows, n_members), at least two of each
     top_share : which part of the rows is the top; at least 10 rows, and at most half of them
+    n_rows : of the table, if these are but its highest rows; the top is then at most a tenth of them
 
     Examples
     --------
@@ -159,14 +167,17 @@ def ranking_stability(
     >>> ranking_stability(noise).figure < 0.1
     True
     """
-    n_rows, n_members = scaled.shape
-    if n_rows < 2 or n_members < 2:
+    n_judged = len(scaled)
+    n_members = scaled.shape[1] if combination is None else len(combination.weights)
+    if n_judged < 2 or n_members < 2:
         raise ValueError(
-            f"ranking_stability compares members on rows and needs at least 2 of both. Got {n_rows} row(s) and "
+            f"ranking_stability compares members on rows and needs at least 2 of both. Got {n_judged} row(s) and "
             f"{n_members} member(s): fit with a larger n_members."
         )
     combination = combination or mean_of(n_members)
-    n_top = max(1, min(max(FEWEST_TOP, round(top_share * n_rows)), n_rows // 2))
+    n_rows = n_judged if n_rows is None else n_rows
+    most = n_judged // 2 if n_rows == n_judged else n_judged // PER_TOP_ROW
+    n_top = max(1, min(max(FEWEST_TOP, round(top_share * n_rows)), most))
     rng = np.random.default_rng(seed)
     shared = [_shared_top(scaled, combination, rng.permutation(n_members), n_top) for _ in range(N_SPLITS)]
     by_chance = n_top / n_rows
@@ -255,7 +266,7 @@ def alarm_table(
 
 
 def score_distribution(scores: Doubles, *, n_bins: int = N_BINS) -> ScoreDistribution:
-    """A histogram of anomaly scores with bins that grow, for a few scores are many times the others.
+    """A histogram of anomaly scores; with bins that grow where a few scores are many times the others.
 
     Examples
     --------
@@ -263,20 +274,22 @@ def score_distribution(scores: Doubles, *, n_bins: int = N_BINS) -> ScoreDistrib
     >>> [round(edge) for edge in made.edges], made.counts
     ([1, 10, 100], [2, 1])
     """
-    positive = np.maximum(scores, np.finfo(np.float64).tiny)
-    low, high = float(positive.min()), float(positive.max())
-    edges = np.geomspace(low, high if high > low else low * 2, n_bins + 1)
-    counts = np.bincount(np.clip(np.searchsorted(edges, positive, side="right") - 1, 0, n_bins - 1), minlength=n_bins)
+    low, high = float(scores.min()), float(scores.max())
+    if low > 0 and high > MANY_TIMES * float(np.median(scores)):
+        edges = np.geomspace(low, high, n_bins + 1)
+    else:
+        edges = np.linspace(low, high if high > low else low + max(abs(low), 1.0), n_bins + 1)
+    counts = np.bincount(np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1), minlength=n_bins)
     return ScoreDistribution(edges.tolist(), counts.tolist())
 
 
 def _shared_top(scaled: npt.NDArray[Any], combination: Combination, order: npt.NDArray[np.int64], n_top: int) -> float:
     """The share of the top rows by one half of the members that the other half has at the top as well."""
-    halves = (order[: len(order) // 2], order[len(order) // 2 :])
-    tops = [
-        np.argsort(-np.sum(scaled[:, half] * combination.weights[half], axis=1), kind="stable")[:n_top]
-        for half in halves
-    ]
+    tops = []
+    for half in (order[: len(order) // 2], order[len(order) // 2 :]):
+        weights = np.where(np.isin(np.arange(len(order)), half), combination.weights, 0.0)
+        scores = combination.with_weights(weights).over_members(scaled)
+        tops.append(np.argsort(-scores, kind="stable")[:n_top])
     return len(np.intersect1d(tops[0], tops[1])) / n_top
 
 
@@ -284,12 +297,12 @@ def _drawn_shares(
     scaled: npt.NDArray[Any], combination: Combination, rates: Sequence[float], rng: np.random.Generator
 ) -> Doubles:
     """The share of rows that is reported when rows and members are drawn anew: (N_DRAWS, n_rates)."""
-    n_rows, n_members = scaled.shape
+    n_rows, n_members = len(scaled), len(combination.weights)
     shares = np.empty((N_DRAWS, len(rates)))
     for draw in range(N_DRAWS):
         rows = rng.integers(n_rows, size=min(n_rows, MOST_DRAWN_ROWS))
         weights = combination.weights * np.bincount(rng.integers(n_members, size=n_members), minlength=n_members)
-        scores = Combination(combination.geometric, weights / weights.sum()).over_members(scaled[rows])
+        scores = combination.with_weights(weights).over_members(scaled[rows])
         shares[draw] = [np.mean(scores > rate_threshold(scores, rate)) for rate in rates]
     # A draw of few rows varies more than a draw of all: bring its spread to that of the table.
     centre = shares.mean(axis=0)

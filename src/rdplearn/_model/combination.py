@@ -10,28 +10,61 @@ r"""How the scores of members and rounds become one score.
   typical". Members whose views or mappings differ in scale can only be combined in this way.
 
 In both, scores are brought to a *scale* on which they are averaged: as they are, or as logarithms.
+
+A detector may have several *voices*: members that judge by novelty, members that judge by distance, and the cells of a
+table (`cells.py`). What each of them says becomes a surprise, :math:`-\log_{10} p`, where `p` is the share of rows that
+it finds as odd (`tails.py`), and the largest counts: one voice is enough. That largest surprise is brought to the same
+scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
+row in a thousand is as odd".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn._types import Doubles, Floats
+from rdplearn._types import Doubles, Floats, Ints
+from rdplearn._views.tails import LONG_WAY, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
+NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
 
 
 @dataclass(frozen=True)
+class Voice:
+    """Members that judge in the same way, and how rare what they say is.
+
+    members : their numbers
+    knots, heights : a curve from the logarithm of their score to its surprise in nats
+    price : taken off the surprise of a voice that is to be heard only when it is sure
+    """
+
+    members: Ints
+    knots: Doubles
+    heights: Doubles
+    price: float = 0.0
+
+
+AS_IT_IS = (np.array([0.0, LONG_WAY]), np.array([0.0, LONG_WAY]))
+
+
+@dataclass(frozen=True)
 class Combination:
-    """How to average. weights : (n_members,), which add up to 1."""
+    """How to average, and what becomes of the averages.
+
+    weights : (n_members,), which add up to 1, or to 1 in each voice
+    voices : none where the average is the score, as in the paper
+    scale : knots and heights of a curve from the largest surprise of all voices to that of the row, in nats
+    """
 
     geometric: bool
     weights: Doubles
+    voices: tuple[Voice, ...] = ()
+    scale: tuple[Doubles, Doubles] = AS_IT_IS
 
     def to_scale(self, scores: Floats, typical: Floats) -> Floats:
         """Bring the scores of members to the scale on which they are averaged."""
@@ -50,9 +83,32 @@ class Combination:
         return np.exp(doubles) if self.geometric else doubles
 
     def over_members(self, scaled: npt.NDArray[np.floating]) -> Doubles:
-        """One score from those of all members. scaled : (n_rows, n_members), on the scale."""
+        """One score from those of all members.
+
+        scaled : (n_rows, n_members), on the scale; the cells' surprise, where they have a voice, is one column more
+        """
         # no product: BLAS would give the same row other last bits among other rows
-        return self.from_scale(np.add.reduce(scaled * self.weights, axis=1))
+        if not self.voices:
+            return self.from_scale(np.add.reduce(scaled * self.weights, axis=1))
+        return np.asarray(np.interp(self.largest_surprise(scaled), *self.scale) / NATS)
+
+    def largest_surprise(self, scaled: npt.NDArray[np.floating]) -> Doubles:
+        """What the voice says that is surprised most, in nats: (n_rows,)."""
+        said = [self.surprise(scaled, voice) for voice in self.voices]
+        cells = scaled[:, len(self.weights) :].astype(np.float64)
+        return np.asarray(np.max([*said, *cells.T], axis=0))
+
+    def surprise(self, scaled: npt.NDArray[np.floating], voice: Voice) -> Doubles:
+        """What one voice says, in nats, its price paid: (n_rows,)."""
+        averages = np.add.reduce(scaled[:, voice.members] * self.weights[voice.members], axis=1)
+        return np.asarray(np.interp(averages, voice.knots, voice.heights) - voice.price)
+
+    def with_weights(self, weights: Doubles) -> Combination:
+        """The same with other weights, which are made to add up to 1, or to 1 in each voice that has any."""
+        totals = np.full(len(weights), weights.sum())
+        for voice in self.voices:
+            totals[voice.members] = weights[voice.members].sum()
+        return replace(self, weights=np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), self.weights))
 
 
 def mean_of(n_members: int) -> Combination:
@@ -70,6 +126,20 @@ def geometric_mean(spreads: npt.ArrayLike) -> Combination:
     """
     voices = 1.0 / np.maximum(np.asarray(spreads, dtype=np.float64), SMALLEST_SPREAD)
     return Combination(geometric=True, weights=voices / voices.sum())
+
+
+def with_voices(combination: Combination, scaled: npt.NDArray[np.floating]) -> Combination:
+    """The combination with its members on the scale of surprise; as it is if it takes plain means.
+
+    scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
+    """
+    if not combination.geometric:
+        return combination
+    members = np.arange(len(combination.weights))
+    averages = np.add.reduce(scaled[:, members] * combination.weights, axis=1)
+    voices = (Voice(members, *score_curve(np.exp(averages.astype(np.float64)))),)
+    unscaled = replace(combination, voices=voices)
+    return replace(unscaled, scale=score_curve(np.exp(unscaled.largest_surprise(scaled))))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._results.batches import RowsWithResults, numbered_results
-from rdplearn._results.formats import ROW, as_json_rows
+from rdplearn._results.formats import ROW, as_json_rows, as_simple_column
 from rdplearn._results.labels import read_labels
+from rdplearn._types import Doubles, Ints
 from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.wording import shown
@@ -49,6 +50,15 @@ def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Itera
 class TopRows:
     """Keeps the rows with the highest scores; of equal ones the first.
 
+    Parameters
+    ----------
+    columns : which are kept of the rows
+
+    Attributes
+    ----------
+    rows : Arrow table, the highest score first; None as long as there are no rows
+    numbers, scores, reported : of the same rows; numbers are counted from 1
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -60,44 +70,65 @@ class TopRows:
     """
 
     def __init__(self, n_rows: int, columns: Sequence[str]) -> None:
-        self.n_rows = n_rows
-        self.columns = [name for name in columns if name not in (ROW, SCORE, REPORTED)]
-        self._best: pa.Table | None = None
-        self._beaten_at = -np.inf  # once there are enough, only higher scores matter
+        self.n_rows, self.columns = n_rows, list(columns)
+        self.rows: pa.Table | None = None
+        self.numbers = np.empty(0, dtype=np.int64)
+        self.scores, self.reported = np.empty(0), np.empty(0, dtype=bool)
 
     def add(self, scored: ScoredRows) -> None:
         """Take in the next rows."""
         import pyarrow as pa
 
-        candidates = np.flatnonzero(scored.scores > self._beaten_at)
-        if len(candidates) == 0:
-            return
-        first = np.argsort(-scored.scores[candidates], kind="stable")[: self.n_rows]
-        highest = np.sort(candidates[first])
-        few = ScoredRows(
-            scored.rows.take(pa.array(highest)), scored.first_row, scored.scores[highest], scored.reported[highest]
-        ).result(self.columns)
-        few = pa.Table.from_batches([few]).set_column(0, ROW, pa.array(scored.first_row + highest))
-        self._keep_highest(few)
+        # once there are enough, only higher scores matter
+        beaten_at = self.scores[-1] if len(self.scores) == self.n_rows else -np.inf
+        candidates = np.flatnonzero(scored.scores > beaten_at)
+        highest = candidates[np.argsort(-scored.scores[candidates], kind="stable")[: self.n_rows]]
+        if len(highest):
+            few = pa.Table.from_batches([scored.rows.select(self.columns).take(pa.array(highest))])
+            self._take_in(few, scored.first_row + highest, scored.scores[highest], scored.reported[highest])
 
     def merge(self, later: TopRows) -> None:
         """Take in what was kept of rows that follow."""
-        if later._best is not None:
-            self._keep_highest(later._best)
+        if later.rows is not None:
+            self._take_in(later.rows, later.numbers, later.scores, later.reported)
 
-    def _keep_highest(self, few: pa.Table) -> None:
+    def _take_in(self, rows: pa.Table, numbers: Ints, scores: Doubles, reported: npt.NDArray[np.bool_]) -> None:
         import pyarrow as pa
 
-        joined = few if self._best is None else pa.concat_tables([self._best, few], promote_options="permissive")
-        order = np.argsort(-joined.column(SCORE).to_numpy(), kind="stable")[: self.n_rows]
-        self._best = joined.take(pa.array(np.sort(order)))
-        if len(order) == self.n_rows:
-            self._beaten_at = float(self._best.column(SCORE).to_numpy().min())
+        joined = rows if self.rows is None else pa.concat_tables([self.rows, rows], promote_options="permissive")
+        scores = np.concatenate([self.scores, scores])
+        order = np.argsort(-scores, kind="stable")[: self.n_rows]
+        self.rows, self.scores = joined.take(pa.array(order)), scores[order]
+        self.numbers = np.concatenate([self.numbers, numbers])[order]
+        self.reported = np.concatenate([self.reported, reported])[order]
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """The rows, the highest score first."""
-        rows = [] if self._best is None else as_json_rows(self._best)
-        return sorted(rows, key=lambda row: -row[SCORE])
+        """The rows, the highest score first; a column that bears the name of one of ours is left out."""
+        import pyarrow as pa
+
+        if self.rows is None:
+            return []
+        columns = {
+            name: as_simple_column(self.rows.column(name).combine_chunks())
+            for name in self.columns
+            if name not in (ROW, SCORE, REPORTED)
+        }
+        return as_json_rows(pa.table({ROW: self.numbers, **columns, SCORE: self.scores, REPORTED: self.reported}))
+
+
+class AllScores:
+    """Keeps the scores of all rows, 8 bytes for each, so that ranks can be told."""
+
+    def __init__(self) -> None:
+        self._scores: list[Doubles] = []
+
+    def add(self, scored: ScoredRows) -> None:
+        """Take in the next rows."""
+        self._scores.append(scored.scores)
+
+    def scores(self) -> Doubles:
+        """In the order of the table."""
+        return np.concatenate([np.empty(0), *self._scores])
 
 
 class Evaluation:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 
 from rdplearn._model.anomaly_scores import nearest_subsample_scores, novelty_scores
+from rdplearn._model.cells import CellVoice
 from rdplearn._model.combination import Combination
 from rdplearn._model.mapping import MAPPING_SLOPE, Projection
 from rdplearn._model.panel import Panel
@@ -34,9 +35,15 @@ STRETCH = 8 * BLOCK  # rows go to a thread so many at a time, so that handing th
 _rows_so_far: ContextVar[int] = ContextVar("rows_so_far", default=0)
 
 
-def score_rows(matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None) -> Doubles:
-    """Anomaly score of every row by all members together: (n_rows,)."""
-    return combination.over_members(scaled_member_scores(matrix, panels, combination, n_jobs))
+def score_rows(
+    matrix: Matrix,
+    panels: list[Panel],
+    combination: Combination,
+    n_jobs: int | None,
+    cells: CellVoice | None = None,
+) -> Doubles:
+    """Anomaly score of every row by all members together, and by its cells if they have a voice: (n_rows,)."""
+    return combination.over_members(scaled_scores(matrix, panels, combination, n_jobs, cells))
 
 
 @contextmanager
@@ -52,12 +59,17 @@ def rows_so_far(n_rows: int) -> Iterator[None]:
         _rows_so_far.reset(token)
 
 
-def scaled_member_scores(
-    matrix: Matrix, panels: list[Panel], combination: Combination, n_jobs: int | None
+def scaled_scores(
+    matrix: Matrix,
+    panels: list[Panel],
+    combination: Combination,
+    n_jobs: int | None,
+    cells: CellVoice | None = None,
 ) -> npt.NDArray[np.floating]:
     """Anomaly score of every row by every member, mean over rounds, on the scale that the combination averages on.
 
-    Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members).
+    Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members), and one column
+    more for the surprise of the cells if they have a voice.
     """
     n_rows = max(matrix.shape[0], _rows_so_far.get())
     n_scored = n_rows * sum(panel.bias.size for panel in panels)
@@ -65,10 +77,14 @@ def scaled_member_scores(
 
     @np.errstate(over="ignore", invalid="ignore")  # what is farther than numbers go gets the largest score
     def score_stretch(stretch: slice) -> Floats:
-        scores = np.empty((stretch.stop - stretch.start, len(combination.weights)), dtype=np.float32)
-        seen = SeenRows(matrix[stretch], [panel.view for panel in panels])
+        n_members = len(combination.weights)
+        scores = np.empty((stretch.stop - stretch.start, n_members + (cells is not None)), dtype=np.float32)
+        views = [panel.view for panel in panels]
+        seen = SeenRows(matrix[stretch], views if cells is None else [*views, *cells.views])
         for panel, slope in zip(panels, slopes, strict=True):
             scores[:, panel.members] = mean_over_rounds(seen.through(panel.view), panel, combination, slope)
+        if cells is not None:
+            scores[:, n_members] = cells.surprises(seen)
         return combination.within_numbers(scores)
 
     stretches = row_blocks(matrix.shape[0], STRETCH)

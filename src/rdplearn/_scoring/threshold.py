@@ -27,7 +27,7 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
     return float(np.quantile(scores, 1.0 - contamination))
 
 
-def automatic_threshold(scores: Doubles, *, on_logs: bool) -> float:
+def automatic_threshold(scores: Doubles, *, on_logs: bool = False) -> float:
     """Tukey's upper fence, the end of a box plot's whisker: upper quartile plus 1.5 interquartile ranges.
 
     on_logs : of the logarithms, for scores that are geometric means

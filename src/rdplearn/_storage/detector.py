@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -19,12 +19,21 @@ from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
 from rdplearn._fit_plan import check_parameters, scoring_panels
 from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE
-from rdplearn._model.combination import LARGEST_SCORE, Combination
+from rdplearn._model.combination import LARGEST_SCORE, Combination, Voice
 from rdplearn._model.mapping import Identity, Projection
 from rdplearn._model.mapping import Mapping as DrawnMapping
 from rdplearn._model.panel import Panel, Round
 from rdplearn._model.representation import Representation
-from rdplearn._scoring.scores import scaled_member_scores
+from rdplearn._scoring.scores import scaled_scores
+from rdplearn._storage.cells import (
+    CURVE_FIELDS,
+    StoredCells,
+    cells_layout,
+    describe_cells,
+    read_cells,
+    rebuild_cells,
+    rebuild_curves,
+)
 from rdplearn._storage.common import (
     history_array,
     plain_mapping,
@@ -49,7 +58,7 @@ from rdplearn.errors import ModelFileError
 
 OWNER = "Its description of the detector"
 ACTIVATIONS = ("leaky", "linear", "cosine")
-VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": ("starts", "knots", "heights")}
+VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": CURVE_FIELDS}
 CHOICES = {
     "n_members": int,
     "n_steps": int,
@@ -87,6 +96,18 @@ class StoredPanel:
 
 
 @dataclass(frozen=True)
+class StoredVoice:
+    """Members that judge in the same way. members : their numbers; n_knots : of the curve to their surprise.
+
+    The last one has no members: its curve is the scale of all voices together.
+    """
+
+    members: list[int]
+    n_knots: int
+    price: float
+
+
+@dataclass(frozen=True)
 class StoredDetector:
     """The part of the header that describes a detector.
 
@@ -95,6 +116,8 @@ class StoredDetector:
     n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
     n_records : of the history
     chosen : what "auto" and None came to, see `DetectorChoices`; None in files of format 1, which do not say
+    voices : members that judge in the same way, see `StoredVoice`; none if their average is the score
+    cells : the voice of single cells, see `StoredCells`; None without one
     typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
     n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
@@ -111,6 +134,8 @@ class StoredDetector:
     n_scoring: int
     n_references: int
     n_records: int
+    voices: list[dict[str, Any]]
+    cells: dict[str, Any] | None
     typical_score: float
     n_typical: int
     n_typical_entries: int | None
@@ -127,6 +152,12 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     for number, panel in enumerate(detector.panels_):
         arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
     arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
+    for number, voice in enumerate(_with_scale(detector.combination_)):
+        arrays |= {f"voice_{number}.knots": voice.knots, f"voice_{number}.heights": voice.heights}
+    cells = None
+    if detector.cells_ is not None:
+        described, of_cells = describe_cells(detector.cells_)
+        cells, arrays = asdict(described), arrays | {f"cells.{part}": array for part, array in of_cells.items()}
     typical = detector.typical_rows_.rows
     references = detector.panels_[0].references
     header = StoredDetector(
@@ -140,6 +171,11 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         n_scoring=detector.n_scoring_rounds_,
         n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
+        voices=[
+            asdict(StoredVoice([int(n) for n in voice.members], len(voice.knots), float(voice.price)))
+            for voice in _with_scale(detector.combination_)
+        ],
+        cells=cells,
         typical_score=detector.typical_rows_.score,
         n_typical=typical.shape[0],
         n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
@@ -160,6 +196,10 @@ def layout(description: Any, n_arrays: int) -> Layout:
     for number, panel in enumerate(panels):
         of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
+    for number, voice in enumerate(_voices_of(stored)):
+        wanted |= dict.fromkeys((f"voice_{number}.knots", f"voice_{number}.heights"), ("F64", (voice.n_knots,)))
+    if (cells := _cells_of(stored)) is not None:
+        wanted |= {f"cells.{part}": shape for part, shape in cells_layout(cells, stored.n_columns).items()}
     return wanted | {f"typical.{part}": shape for part, shape in _typical_layout(stored).items()}
 
 
@@ -172,6 +212,12 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
+    if voices := [_rebuild_voice(v, _under(f"voice_{n}.", arrays)) for n, v in enumerate(_voices_of(stored))]:
+        scale = (voices[-1].knots, voices[-1].heights)
+        detector.combination_ = replace(detector.combination_, voices=tuple(voices[:-1]), scale=scale)
+    cells, of_cells = _cells_of(stored), _under("cells.", arrays)
+    views = [panel.view for panel in detector.panels_]
+    detector.cells_ = None if cells is None else rebuild_cells(cells, of_cells, views)
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.n_scoring_rounds_, detector.n_renewed_ = stored.n_scoring, stored.n_renewed
     detector.chosen_ = _rebuilt_choices(stored, detector)
@@ -183,16 +229,18 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
 def is_sound(detector: RDPDetector) -> bool:
     """Whether the typical rows get scores that are numbers, from every member."""
     rows, combination = detector.typical_rows_.rows, detector.combination_
-    scaled = scaled_member_scores(rows, scoring_panels(detector), combination, None)
+    scaled = scaled_scores(rows, scoring_panels(detector), combination, None, detector.cells_)
+    of_members = scaled[:, : len(combination.weights)]
     return bool(
-        (combination.from_scale(scaled) < TOO_LARGE).all() and np.isfinite(combination.over_members(scaled)).all()
+        (combination.from_scale(of_members) < TOO_LARGE).all() and np.isfinite(combination.over_members(scaled)).all()
     )
 
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
-    values = {"chosen": None, "n_renewed": 0, **values}
+    # what earlier formats do not say
+    values = {"chosen": None, "voices": [], "cells": None, "n_renewed": 0, **values}
     stored = make(StoredDetector, values, OWNER)
     panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
     parameters = _with_components(stored.parameters, panels)
@@ -246,6 +294,31 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         for name, is_sensible in of_panel.items():
             if not is_sensible:
                 raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(panel, name)!r:.60}.")
+
+
+def _voices_of(stored: StoredDetector) -> list[StoredVoice]:
+    voices = [make(StoredVoice, as_mapping(voice, "a voice", OWNER), OWNER) for voice in stored.voices]
+    members = sorted(number for panel in stored.panels for number in panel["members"])
+    are_whole = sorted(number for voice in voices for number in voice.members) == members
+    if voices and (not are_whole or voices[-1].members or not all(voice.members for voice in voices[:-1])):
+        raise ModelFileError(f"{OWNER} has an impossible 'voices': every member must have a place in one of them.")
+    return voices
+
+
+def _cells_of(stored: StoredDetector) -> StoredCells | None:
+    return None if stored.cells is None else read_cells(stored.cells, OWNER)
+
+
+def _with_scale(combination: Combination) -> list[Voice]:
+    """The voices, and the scale of all together as if it were one without members."""
+    none = np.empty(0, dtype=np.int64)
+    return [*combination.voices, *([Voice(none, *combination.scale)] if combination.voices else [])]
+
+
+def _rebuild_voice(stored: StoredVoice, arrays: Arrays) -> Voice:
+    if (np.diff(arrays["knots"]) < 0).any() or not len(arrays["knots"]):
+        raise ModelFileError("The curve of a voice must have ascending knots.")
+    return Voice(np.array(stored.members), arrays["knots"], arrays["heights"], stored.price)
 
 
 def _is_view(description: Any, n_columns: int) -> bool:
@@ -413,11 +486,7 @@ def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
         if not (arrays["width"] > 0).all():
             raise ModelFileError("Its array 'width' of a view must be positive.")
         return MinMaxView(arrays["low"], arrays["width"])
-    starts, knots = arrays["starts"], arrays["knots"]
-    ends_well = starts[0] == 0 and starts[-1] == len(knots) and (np.diff(starts) > 0).all()
-    if not ends_well or (np.diff(knots) < 0)[np.setdiff1d(np.arange(len(knots) - 1), starts[1:-1] - 1)].any():
-        raise ModelFileError(f"The curves of a view must have ascending knots for each of its {n_columns} columns.")
-    return CurveView(starts, knots, arrays["heights"])
+    return rebuild_curves("", arrays)
 
 
 def _rebuild_round(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Round:

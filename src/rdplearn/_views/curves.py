@@ -215,7 +215,11 @@ def fit_curves(columns: list[Distinct], curve_of: Callable[[Distinct], Curve]) -
     >>> fit_curves(distinct_columns(table), rank_curve)(table).ravel().astype(float).round(2).tolist()
     [-1.03, -0.42, 0.0, 0.42, 1.03]
     """
-    curves = [_with_zero_at_zero(column, *curve_of(column)) for column in columns]
+    return joined_curves([with_zero_at_zero(column, *curve_of(column)) for column in columns])
+
+
+def joined_curves(curves: list[Curve]) -> CurveView:
+    """The curves of all columns as one view."""
     lengths = [len(knots) for knots, _ in curves]
     knots, heights = (np.concatenate(parts).astype(np.float64) for parts in zip(*curves, strict=True))
     largest = np.finfo(np.float64).max / 4  # differences of knots are numbers, too
@@ -301,7 +305,7 @@ def _knots_among(shares: Doubles) -> Ints:
     return np.unique(np.searchsorted(shares, np.concatenate([by_rank, by_quantile])).clip(max=len(shares) - 1))
 
 
-def _with_zero_at_zero(column: Distinct, knots: Doubles, heights: Doubles) -> Curve:
+def with_zero_at_zero(column: Distinct, knots: Doubles, heights: Doubles) -> Curve:
     """Move the curve of a column that is mostly zero, so that zero stays zero."""
     if column.n_zeros <= column.n_rows / 2:
         return knots, heights

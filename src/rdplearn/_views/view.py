@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._types import Matrix, Rows
+from rdplearn._types import Matrix, Rows, TableColumns
+from rdplearn._views.balance import fit_balanced
 from rdplearn._views.curves import (
     CurveView,
+    Distinct,
     distinct_columns,
     fit_curves,
     look_through,
@@ -97,21 +99,27 @@ def names_in(view: str) -> list[str]:
     return [name.strip() for name in view.split("+")]
 
 
-def fit_views(views: Iterable[str], matrix: Matrix, seed: int) -> dict[str, View]:
+def fit_views(views: Iterable[str], matrix: Matrix, seed: int, table: TableColumns | None = None) -> dict[str, View]:
     """Learn the views of a table, each single one once; curves from a sample of rows."""
     return join_views(
         views,
         min_max=lambda: fit_min_max(matrix),
-        curve_rows=lambda: matrix[sample_for_curves(matrix.shape[0], seed)],
+        curve_rows=lambda: curve_rows(matrix, seed),
+        table=table,
     )
 
 
 def join_views(
-    views: Iterable[str], *, min_max: Callable[[], MinMaxView], curve_rows: Callable[[], Matrix]
+    views: Iterable[str],
+    *,
+    min_max: Callable[[], MinMaxView],
+    curve_rows: Callable[[], Matrix],
+    table: TableColumns | None = None,
 ) -> dict[str, View]:
     """Put views together from single ones, which are learned if any asks for them.
 
     min_max : learns the range of every column; curve_rows : gives the rows that curves are learned from
+    table : where the matrix columns came from; then curves are balanced, see `balance.py`
     """
     views = list(dict.fromkeys(views))
     singles: dict[str, SingleView] = {"unchanged": UnchangedView()}
@@ -119,8 +127,19 @@ def join_views(
         singles["minmax"] = min_max()
     if wanted := [name for name in CURVES if _any_has(views, name)]:
         columns = distinct_columns(curve_rows())
-        singles |= {name: fit_curves(columns, CURVES[name]) for name in wanted}
+        singles |= {name: fit_named_curves(columns, name, table) for name in wanted}
     return {view: View(tuple(singles[name] for name in names_in(view))) for view in views}
+
+
+def fit_named_curves(columns: list[Distinct], name: str, table: TableColumns | None) -> CurveView:
+    """Learn one of the curved views; balanced where it is known which columns of a table are meant."""
+    curve = CURVES[name]
+    return fit_curves(columns, curve) if table is None else fit_balanced(columns, curve, table)
+
+
+def curve_rows(matrix: Matrix, seed: int) -> Matrix:
+    """The rows that curves are learned from."""
+    return matrix[sample_for_curves(matrix.shape[0], seed)]
 
 
 def sample_for_curves(n_rows: int, seed: int) -> npt.NDArray[np.int64]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from rdplearn._types import Doubles
 from rdplearn._watch.changes import SCORES, column_changes, gone_column, score_changes, with_correction
 from rdplearn._watch.verdict import Verdict, make_verdict
 from rdplearn.detector import RDPDetector
-from rdplearn.errors import RDPWarning, TableError, warn_user
-from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
+from rdplearn.errors import TableError, told_already, warn_user
+from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table.memory import REMEMBERED_ROWS, ScoreMemory, TableMemory, count_memory, thinned, with_scores
 from rdplearn.table.profiles import count_numbers, learn_numbers
 from rdplearn.table_model import TableModel, watched
@@ -64,8 +63,7 @@ def watch(model: TableModel, table: Any, *, level: float = LEVEL) -> Verdict:
         raise ValueError(f"The 'level' parameter of watch must be in (0, 0.5]. Got {level!r}: pass 0.01, for example.")
     memory = memory_of(model)
     opened = open_table(table)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RDPWarning)  # what is odd about the table is the verdict's business
+    with told_already():  # what is odd about the table is the verdict's business
         sample, scored, not_compared = _look(model, opened, memory)
         counted = {profile.column: profile for profile in count_memory(memory, sample.rows, model.encoder)}
     changes = [
@@ -126,8 +124,7 @@ def remember_scores_of(model: TableModel, sampler: RowSampler, before: TableMode
     if rows.num_rows < FEWEST_ROWS:
         return model
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RDPWarning)
+        with told_already():
             folds = list(_scores_of_folds(before or _settled_copy(model), rows))
     except ValueError as fault:
         warn_user(f"How new rows score was not remembered, 'watch' will compare columns alone: {fault}")
@@ -227,6 +224,5 @@ def _settled_copy(model: TableModel) -> TableModel:
     """An unfitted model that chooses for a part of the table what this one has chosen for all of it."""
     n_fitted = min(model.encoder.n_rows_, model.sampler(len(model.encoder.columns_)).n_rows)
     settled = model.estimator.for_shape(n_fitted, model.estimator.n_features_in_)
-    options = {name: getattr(model.encoder, name) for name in signature(TableEncoder).parameters}
     # columns that are ignored are not among the rows
-    return TableModel(settled.set_params(verbose=0, callbacks=None), TableEncoder(**{**options, "ignore": ()}))
+    return TableModel(settled.set_params(verbose=0, callbacks=None), clone(model.encoder).set_params(ignore=()))

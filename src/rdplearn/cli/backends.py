@@ -46,7 +46,7 @@ class Here:
 
     def check(
         self,
-        inputs: Mapping[str, str | None],
+        inputs: Mapping[str, str | list[str] | None],
         output: str | None,
         *others: str | None,
         resume: bool = False,
@@ -56,11 +56,11 @@ class Here:
         check_paths(inputs, output, *others)
         check_resume(resume, inputs["table"], output, label)
 
-    def open(self, path: str) -> Table:
+    def open(self, path: str | list[str]) -> Table:
         """The table."""
         return self.reading.open(path)
 
-    def made_of(self, model: Any, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
+    def made_of(self, model: Any, table: str | list[str], carried: Sequence[str]) -> Mapping[str, Any]:
         """What decides the content of the output; the model is the identity of its file."""
         return {
             "model": model,
@@ -86,7 +86,7 @@ class OnDask:
 
     def check(
         self,
-        inputs: Mapping[str, str | None],
+        inputs: Mapping[str, str | list[str] | None],
         output: str | None,
         *others: str | None,
         resume: bool = False,
@@ -110,13 +110,13 @@ class OnDask:
         if resume and (output is None or label):
             raise typer.BadParameter("needs a folder to write (-o) and no --label.", param_hint="--resume")
 
-    def open(self, path: str) -> Any:
+    def open(self, path: Any) -> Any:
         """The parts of the table."""
         from rdplearn._distributed.parquet_parts import open_dataset
 
         return open_dataset(path)
 
-    def made_of(self, model: Any, table: str, carried: Sequence[str]) -> Mapping[str, Any]:
+    def made_of(self, model: Any, table: str | list[str], carried: Sequence[str]) -> Mapping[str, Any]:
         """What decides the content of all parts of the output; each adds its own file."""
         return {"model": model, "--id": list(carried)}
 

@@ -19,6 +19,7 @@ from rdplearn._storage.models import load
 from rdplearn._version import __version__
 from rdplearn.errors import ModelFileError, TableError, warn_user
 from rdplearn.table import Table
+from rdplearn.table.several_files import files_of
 from rdplearn.table.wording import shown
 from rdplearn.table_model import TableModel
 
@@ -27,12 +28,15 @@ PAGE_ENDINGS = (".html", ".htm")
 COMMAND_FOR = {"RDPDetector": "score", "RDPTransformer": "embed", "RDPClusterer": "cluster"}
 
 
-def check_paths(inputs: Mapping[str, str | None], output: str | None, *others: str | None) -> None:
+def check_paths(inputs: Mapping[str, str | list[str] | None], output: str | None, *others: str | None) -> None:
     """See before the work that its results can be written afterwards, and not over what is read, nor over each other.
 
     inputs : what is read, such as the table and the model, and where it is
     """
-    taken = {_place(path): f"the {what} itself" for what, path in inputs.items() if path not in (None, "-")}
+    taken: dict[Any, str] = {}
+    for what, where in inputs.items():
+        paths = [] if where in (None, "-") else files_of(where) or [str(where)]
+        taken |= {_place(path): f"the {what} itself" for path in paths}
     for path in others:
         if path is not None:
             _take(path, [checked_target(path)], taken)
@@ -80,7 +84,7 @@ def check_page(path: str | None) -> None:
         raise TableError(f"'{path}' must end in {' or '.join(PAGE_ENDINGS)}: a report is an HTML page.")
 
 
-def check_resume(resume: bool, table: str | None, output: str | None, label: str | None) -> None:
+def check_resume(resume: bool, table: str | list[str] | None, output: str | None, label: str | None) -> None:
     """See that there is something to resume from, and that nothing needs the rows that were done earlier."""
     if resume and (output in (None, "-") or table == "-" or label):
         raise typer.BadParameter("needs a file to read, a file to write (-o) and no --label.", param_hint="--resume")
@@ -93,11 +97,25 @@ def check_one_machine(dask: str | None, *, label: str | None = None, report: str
             raise typer.BadParameter(f"is {done} on one machine only. Leave it out with --dask.", param_hint=option)
 
 
-def identity_of(path: str, *, n_samples: int = 1024) -> list[Any] | None:
+def files_named(table: str, more: Sequence[str] | None, dask: str | None) -> str | list[str]:
+    """The table as it was named, or all its files if several were, or a pattern of them."""
+    if dask is not None:
+        if more:
+            raise typer.BadParameter("takes one folder or 'pattern' of Parquet files.", param_hint="--dask")
+        return table
+    return files_of([table, *more] if more else table) or table
+
+
+def identity_of(path: str | list[str], *, n_samples: int = 1024) -> list[Any] | None:
     """What tells a file from its later or other versions: place, size, time, and samples from its start to its end.
 
-    A file of up to 64 MB is read whole, a larger one in so many samples. None for what is no file.
+    A file of up to 64 MB is read whole, a larger one in so many samples. None for what is no file; of several files a
+    list for each.
     """
+    several = files_of(path)
+    if several is not None:
+        return [identity_of(one, n_samples=n_samples) for one in several]
+    path = str(path)
     if path == "-" or not os.path.isfile(path):
         return None
     checksum = hashlib.sha256()

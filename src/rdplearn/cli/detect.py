@@ -5,7 +5,9 @@ from __future__ import annotations
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import (
     Dask,
+    Keep,
     KeptModel,
+    MoreTables,
     OutputPath,
     ReadingOptions,
     ReportPath,
@@ -18,10 +20,12 @@ from rdplearn.cli.options import (
 def detect(
     *,
     table: TablePath,
+    more: MoreTables = None,
     output: OutputPath = None,
     model_path: KeptModel = None,
     report_path: ReportPath = None,
     wanted: ScoredRowOptions,
+    keep: Keep = False,
     dask: Dask = None,
     talk: TalkOptions,
     reading: ReadingOptions,
@@ -29,35 +33,40 @@ def detect(
 ) -> None:
     """Find the rows of a table that are unlike the rest.
 
-    Learns what is usual from the table itself, scores every row and prints the most unusual ones.
+    Learns what is usual from the table itself, scores every row and prints the most unusual ones, why they are, and
+    which kinds of anomalies there are.
 
     \b
     Examples:
       rdplearn detect sales.csv
       rdplearn detect sales.csv --id order --ignore note --contamination 0.01 -o scores.parquet
+      rdplearn detect sales.csv --keep -o sales_with_scores.csv
       rdplearn detect sales.csv --id order --report report.html
+      rdplearn detect sales.xlsx --sheet 2024
+      rdplearn detect january.csv february.csv
       zcat sales.csv.gz | rdplearn detect - --json
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import check_one_machine, check_page, require_columns
-    from rdplearn.cli.score_output import ScoreOutput
+    from rdplearn.cli.checks import check_one_machine, check_page, files_named, require_columns
+    from rdplearn.cli.detect_output import DetectOutput
     from rdplearn.report import GatheredRows, describe_detection, write_page
     from rdplearn.table_model import TableModel
 
     check_one_machine(dask, report=report_path)
     check_page(report_path)
+    files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check({"table": table}, output, model_path, report_path)
-        opened = backend.open(table)
+        backend.check({"table": files}, output, model_path, report_path)
+        opened = backend.open(files)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
-        scores = ScoreOutput(backend, opened, output, wanted)
+        answers = DetectOutput(backend, opened, output, wanted, keep=keep)
         detector = training.detector(verbose=talk.shows_progress)
         model = backend.fit(TableModel(detector, training.encoder(wanted.all())), opened)
         if model_path is not None:
             save(model, model_path)
         gathered = GatheredRows(opened, label=wanted.label) if report_path is not None else None
-        scores.score(model, watchers=[gathered] if gathered is not None else [])
+        answers.answer(model, [gathered] if gathered is not None else [])
     if report_path is not None and gathered is not None:
         write_page(describe_detection(model, gathered, ids=wanted.ids), report_path)
-    scores.tell(model=model_path, report=report_path)
+    answers.tell(model=model_path, report=report_path)

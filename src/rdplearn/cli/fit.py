@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Dask, KeptModel, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import Dask, KeptModel, MoreTables, ReadingOptions, TablePath, TrainingOptions
 
 if TYPE_CHECKING:
     from rdplearn.cli.backends import Here, OnDask
@@ -21,6 +21,7 @@ MOST_STEPS_AGAIN = 1000  # training that takes longer is not repeated to see how
 def fit(
     *,
     table: TablePath,
+    more: MoreTables = None,
     model_path: KeptModel = None,
     update: Annotated[
         str | None,
@@ -52,15 +53,17 @@ def fit(
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
+    from rdplearn.cli.checks import files_named
 
     target = model_path or update
     if target is None:
         raise typer.BadParameter("is needed: where to write the model.", param_hint="--model")
+    if update is not None:
+        refuse_options(training, unseen, dask)
+    files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
-        if update is not None:
-            refuse_options(training, unseen, dask)
-        backend.check({"table": table}, None, target)
-        opened = backend.open(table)
+        backend.check({"table": files}, None, target)
+        opened = backend.open(files)
         if update is None:
             model = new_model(backend, opened, unseen or [], training, talk, on_dask=dask is not None)
         else:

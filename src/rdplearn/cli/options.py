@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from rdplearn.table import Table, TableEncoder
     from rdplearn.transformer import RDPTransformer
 
-TablePath = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, Parquet, Arrow or JSON Lines; - is stdin.")]
+TablePath = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="CSV, Excel, Parquet, Arrow or JSON Lines, or a 'pattern' of files; - is stdin."
+    ),
+]
+MoreTables = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TABLE...", help="Further files with the same columns.", show_default=False),
+]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as written by fit.")]
 OutputPath = Annotated[
     str | None,
@@ -34,6 +43,7 @@ ReportPath = Annotated[
     str | None,
     typer.Option("--report", metavar="FILE", help="Write a page about what was found, one HTML file."),
 ]
+Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, besides the results.")]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
@@ -119,15 +129,18 @@ class ReadingOptions:
     separator: Annotated[str | None, typer.Option(help="Between the fields of CSV.")] = None
     encoding: Annotated[str | None, typer.Option(help="Of CSV and JSON Lines, such as latin-1.")] = None
     header: Annotated[bool | None, typer.Option("--header/--no-header", help="Whether CSV has a header.")] = None
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Of an Excel workbook; by default the first.")] = (
+        None
+    )
 
-    def open(self, path: str) -> Table:
+    def open(self, path: str | list[str]) -> Table:
         from rdplearn.table import open_table
 
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
-        return open_table(path, separator=separator, encoding=self.encoding, header=self.header)
+        return open_table(path, separator=separator, encoding=self.encoding, header=self.header, sheet=self.sheet)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"separator": self.separator, "encoding": self.encoding, "header": self.header}
+        return {"separator": self.separator, "encoding": self.encoding, "header": self.header, "sheet": self.sheet}
 
 
 @dataclass(frozen=True)

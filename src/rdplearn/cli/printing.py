@@ -21,8 +21,8 @@ MOST_SHOWN_COLUMNS = 6
 WIDTH_OF_PIPES = 160
 
 
-def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows of values as a table on standard output."""
+def print_rows(rows: Sequence[Mapping[str, Any]], *, whole: Sequence[str] = ()) -> None:
+    """Print rows of values as a table on standard output; columns named as `whole`, of words of ours, are not cut."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -35,7 +35,8 @@ def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         table.add_column(Text(written(name)), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(written(value)) for value in row.values()))  # Text: cells are no markup
+        texts = (value if name in whole else written(value) for name, value in row.items())
+        table.add_row(*(Text(text) for text in texts))  # Text: cells are no markup
     Console(width=None if sys.stdout.isatty() else WIDTH_OF_PIPES).print(table)
 
 

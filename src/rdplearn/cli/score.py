@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Dask, Jobs, ModelPath, OutputPath, ReadingOptions, Resume, ScoredRowOptions, TablePath
+from rdplearn.cli.options import (
+    Dask,
+    Jobs,
+    ModelPath,
+    MoreTables,
+    OutputPath,
+    ReadingOptions,
+    Resume,
+    ScoredRowOptions,
+    TablePath,
+)
 
 
 def score(
     *,
     model_path: ModelPath,
     table: TablePath,
+    more: MoreTables = None,
     output: OutputPath = None,
     wanted: ScoredRowOptions,
     n_jobs: Jobs = -1,
@@ -31,15 +42,16 @@ def score(
       rdplearn score model.safetensors folder/ -o scores/ --dask tcp://scheduler:8786
     """
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import identity_of, load_table_model, require_columns
+    from rdplearn.cli.checks import files_named, identity_of, load_table_model, require_columns
     from rdplearn.cli.score_output import ScoreOutput
 
+    files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check({"table": table, "model": model_path}, output, resume=resume, label=wanted.label)
+        backend.check({"table": files, "model": model_path}, output, resume=resume, label=wanted.label)
         model_identity = identity_of(model_path)  # before it is read: of a later version the journal must not speak
         model = load_table_model(model_path, ["RDPDetector"], n_jobs)
-        opened = backend.open(table)
+        opened = backend.open(files)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
         scores = ScoreOutput(backend, opened, output, wanted)
-        scores.score(model, made_of=backend.made_of(model_identity, table, wanted.ids), resume=resume)
+        scores.score(model, made_of=backend.made_of(model_identity, files, wanted.ids), resume=resume)
     scores.tell(model=model_path)

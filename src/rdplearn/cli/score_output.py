@@ -1,4 +1,4 @@
-"""What `detect` and `score` do alike: score a table batch by batch, write the rows, and tell about them."""
+"""What `score` does: score a table batch by batch, write the rows, and tell about them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ class ScoreOutput:
         check_carried(wanted.ids, (SCORE, REPORTED))
         self.backend, self.table, self.output, self.carried = backend, table, output, wanted.ids
         self.top = TopRows(wanted.n_top, shown_columns(table, wanted.ids, wanted.label))
-        self.evaluation = None
-        if wanted.label is not None:
-            look_at_labels(table, wanted.label)
-            self.evaluation = Evaluation(wanted.label, table.name)
+        self.evaluation = comparison_with(wanted.label, table)
         self.written = Written()
         self.threshold = 0.0
 
@@ -68,15 +65,25 @@ class ScoreOutput:
 
 def print_scores(facts: Mapping[str, Any]) -> None:
     print_rows(facts.get("top", []))
+    print_count(facts)
+    print_ending(facts, agreement=AGREEMENT, output="Scores")
+
+
+def print_count(facts: Mapping[str, Any]) -> None:
     typer.echo(
         f"{facts['n_anomalous']:,} of {facts['n_rows']:,} rows reported as anomalous: their score is above "
         f"{facts['threshold']:.4g}."
     )
-    print_ending(facts, agreement=AGREEMENT, output="Scores")
 
 
-def look_at_labels(table: Any, label: str) -> None:
-    """See before the work that the label column has labels, as far as the first rows can tell."""
+def comparison_with(label: str | None, table: Any) -> Evaluation | None:
+    """What compares scores with a column of labels, if one is named.
+
+    That it has labels is seen before the work, as far as the first rows can tell.
+    """
+    if label is None:
+        return None
     first_rows = next(iter(table.batches()), None)
     if first_rows is not None:
         read_labels(first_rows.column(label), label, table.name)
+    return Evaluation(label, table.name)

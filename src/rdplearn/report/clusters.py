@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._results.clustered import ClusterAgreement, ClusteredRows, clustered_rows
+from rdplearn.errors import told_already
 from rdplearn.report.cluster_values import typical_of_clusters
-from rdplearn.report.gathering import SEED, evenly, told_already
+from rdplearn.report.gathering import SEED, evenly
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import cell_values, shortened, shown_columns
 from rdplearn.report.making import describe_making, describe_table

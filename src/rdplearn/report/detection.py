@@ -9,9 +9,10 @@ import numpy as np
 
 from rdplearn._explain.explanation import Explanation
 from rdplearn._results.scored import scored_rows
+from rdplearn.errors import told_already
 from rdplearn.report.charts import rarity
 from rdplearn.report.evaluation_curves import describe_evaluation
-from rdplearn.report.gathering import N_TOP, GatheredRows, told_already
+from rdplearn.report.gathering import N_TOP, GatheredRows
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import list_rows, shown_columns
 from rdplearn.report.making import describe_making, describe_table

@@ -6,9 +6,6 @@ judged and some of which show on the map what is ordinary. Memory holds these ro
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +13,6 @@ import numpy as np
 
 from rdplearn._results.scored import Evaluation, ScoredRows
 from rdplearn._types import Doubles, Ints
-from rdplearn.errors import RDPWarning
 from rdplearn.table import RowSample, RowSampler, Table
 
 if TYPE_CHECKING:
@@ -92,14 +88,6 @@ class GatheredRows:
         scores = np.concatenate([self._top_scores, scored.scores[highest]])
         order = np.argsort(-scores, kind="stable")[: self.n_top]
         self._top, self._top_places, self._top_scores = rows.take(pa.array(order)), places[order], scores[order]
-
-
-@contextmanager
-def told_already() -> Iterator[None]:
-    """Keep back what is odd about the table: it was told on the first pass, and here the numbers of rows are others."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RDPWarning)
-        yield
 
 
 def evenly(numbers: Ints, most: int) -> Ints:

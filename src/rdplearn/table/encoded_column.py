@@ -120,6 +120,11 @@ class EncodedColumn:
         marks = [f"{self.source} missing"] if self.indicator else []
         return [*names, *marks, *([f"{self.source} not a {self.kind}"] if self.marks_misfits else [])]
 
+    def marks(self) -> list[bool]:
+        """For each of its matrix columns, whether it only says that a cell is missing or cannot be read."""
+        n_values = len(self.encoding.suffixes())
+        return [False] * n_values + [True] * (len(self.names()) - n_values)
+
     def encode(self, cells: pa.Array, rules: TextRules, findings: Findings) -> list[Piece]:
         """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual."""
         if self.kind == "unreadable":

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rdplearn._to_dask import for_partitions
+from rdplearn._types import TableColumns
 from rdplearn.errors import TableError, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import decide_kind
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.findings import Findings
+from rdplearn.table.parameters import Parameters
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
@@ -31,7 +33,7 @@ FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
 
 
-class TableEncoder:
+class TableEncoder(Parameters):
     """Turn a table of numbers, categories, dates, texts and holes into a matrix of float32.
 
     The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
@@ -123,8 +125,11 @@ class TableEncoder:
         self.sparse = sparse
 
     @for_partitions
-    def fit(self, table: Any) -> TableEncoder:
-        """Learn the encoding of a table: a path, ``"-"``, a data frame, an array, or an opened `Table`."""
+    def fit(self, table: Any, y: object = None) -> TableEncoder:
+        """Learn the encoding of a table: a path, ``"-"``, a data frame, an array, or an opened `Table`.
+
+        `y` is ignored, and there because pipelines pass it.
+        """
         return self.fit_summary(self.summarise(table))
 
     def summarise(self, table: Any) -> TableSummary:
@@ -160,7 +165,7 @@ class TableEncoder:
             return vstack(matrices, format="csr")
         return np.concatenate(matrices)
 
-    def fit_transform(self, table: Any) -> Matrix:
+    def fit_transform(self, table: Any, y: object = None) -> Matrix:
         """Learn the encoding of a table and encode it."""
         opened = open_table(table)
         return self.fit(opened).transform(opened)
@@ -359,6 +364,12 @@ class TableEncoder:
         self.groups_: dict[str, list[int]] = {}
         for place, source in enumerate(self.source_columns_):
             self.groups_.setdefault(source, []).append(place)
+        self.table_columns_ = TableColumns(
+            names=list(self.groups_),
+            group_of_column=np.repeat(np.arange(len(self.groups_)), [len(places) for places in self.groups_.values()]),
+            is_mark=np.array([is_mark for column in self.columns_ for is_mark in column.marks()], dtype=bool),
+            weights=np.ones(len(self.groups_)),
+        )
 
     def _sparse_pays(self, summary: TableSummary) -> bool:
         filled = sum(column.expected_entries(summary.columns[column.source]) for column in self.columns_)

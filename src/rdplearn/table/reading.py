@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdplearn.errors import TableError, unknown_choice
+from rdplearn.table.archives import ZIP, is_workbook, unpacked
 from rdplearn.table.csv_files import read_csv
 from rdplearn.table.frames import read_frame
 from rdplearn.table.json_lines import read_json_lines
 from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
+from rdplearn.table.several_files import files_of, one_after_the_other, require_same_columns
 from rdplearn.table.wording import printable, shown
+from rdplearn.table.workbooks import sheet_as_csv
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +33,7 @@ MOST_ROWS = 65_536
 FEWEST_ROWS = 256
 CELLS_PER_BATCH = 2**21
 NOT_TABLES = {
-    b"PK\x03\x04": "a ZIP archive or Excel workbook; save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook, or one with a password; save the sheet as .xlsx or CSV",
     b"FEA1": "a Feather file of version 1; write it again with a current pyarrow",
     b"%PDF": "a PDF",
     b"SQLite format 3": "an SQLite database; export the table as CSV",
@@ -96,12 +98,14 @@ def open_table(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """Open a table: a file, standard input (``"-"``), a data frame, or an array.
 
     Parameters
     ----------
     source : path, "-", pandas, polars or Arrow table, 2-D array, or Table
+        Or several files with the same columns: a pattern such as ``"part-*.csv"``, or a list of paths.
     format : {"csv", "parquet", "arrow", "jsonl"}, optional
         By default the content decides, not the name.
     separator : str, optional
@@ -109,7 +113,9 @@ def open_table(
     encoding : str, optional
         Of CSV and JSON Lines; by default UTF-8, or what a byte order mark says.
     header : bool, optional
-        Whether the first row of CSV holds the names; by default its cells decide.
+        Whether the first row of CSV, or of an Excel sheet, holds the names; by default its cells decide.
+    sheet : str, optional
+        Of an Excel workbook; by default the first.
 
     Raises
     ------
@@ -127,24 +133,28 @@ def open_table(
         return source
     if format is not None and format not in FORMATS:
         raise TableError(unknown_choice("format", "open_table", format, FORMATS))
+    files = files_of(source)
+    if files is not None:
+        ways = {"format": format, "separator": separator, "encoding": encoding, "header": header, "sheet": sheet}
+        return _joined([open_table(file, **ways) for file in files])  # type: ignore[arg-type]
     if not isinstance(source, str | os.PathLike):
         return Table("the table", *read_frame(source))
     path = os.fspath(source)
     if path == "-":
         spooled = spool(blocks_of(sys.stdin.buffer))
-        return _open_file(spooled, "standard input", format, separator, encoding, header)
+        return _open_file(spooled, "standard input", format, separator, encoding, header, sheet)
     name = repr(path)
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
-            raise TableError(f"{name} is a directory. Pass a file in it.")
+            raise TableError(f"{name} is a directory. Pass a file in it, or a pattern such as '{path}/*.csv'.")
         if stat.S_ISFIFO(mode):
             with open(path, "rb") as pipe:
-                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header)
+                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header, sheet)
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
         unchanged = _Unchanged(path, name)
-        table = _open_file(PathOpener(path), name, format, separator, encoding, header)
+        table = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet)
         return Table(name, table.column_names, lambda: unchanged.while_read(table.read))
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
@@ -156,6 +166,18 @@ def open_table(
         raise TableError(f"Cannot read {name}: {_reason(fault)}.") from None
 
 
+def _joined(tables: Sequence[Table]) -> Table:
+    """Several files as one table; a single one stays as it is."""
+    first, *others = tables
+    if not others:
+        return first
+    for other in others:
+        require_same_columns(first.name, first.column_names, other.name, other.column_names)
+    reads, files = [table.batches for table in tables], [table.name for table in tables]
+    name = f"{first.name} and {len(others):,} more file{'s' if len(others) > 1 else ''}"
+    return Table(name, first.column_names, lambda: one_after_the_other(reads, files, first.column_names))
+
+
 def _open_file(
     opener: Opener,
     name: str,
@@ -163,12 +185,17 @@ def _open_file(
     separator: str | None,
     encoding: str | None,
     header: bool | None,
+    sheet: str | None,
 ) -> Table:
     with opener() as file:
         start = file.read(64)
     for magic, what in NOT_TABLES.items():
         if start.startswith(magic):
             raise TableError(f"{name} is {what}.")
+    if start.startswith(ZIP):
+        return _open_packed(opener, name, format, separator, encoding, header, sheet)
+    if sheet is not None:
+        raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
     if not start:
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     compression = next((kind for magic, kind in COMPRESSIONS.items() if start.startswith(magic)), None)
@@ -186,6 +213,29 @@ def _open_file(
     with _as_table_error(name):
         names, read = readers[found]()
     return Table(name, tuple(names), lambda: _read_safely(read, name))
+
+
+def _open_packed(
+    opener: Opener,
+    name: str,
+    format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    header: bool | None,
+    sheet: str | None,
+) -> Table:
+    """A sheet of an Excel workbook, or the one table of a ZIP archive, from a temporary copy."""
+    with _as_table_error(name):
+        if is_workbook(opener, name):
+            if (separator, encoding) != (None, None):
+                raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
+            return _open_file(spool(sheet_as_csv(opener, name, sheet)), name, "csv", ",", "utf-8", header, None)
+        content = spool(unpacked(opener, name))
+        with content() as file:
+            is_packed = file.read(len(ZIP)) == ZIP
+        if is_packed and not is_workbook(content, name):
+            raise TableError(f"{name} is an archive that holds an archive. Unpack it, and pass the table.")
+        return _open_file(content, name, format, separator, encoding, header, sheet)
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)

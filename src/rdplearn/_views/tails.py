@@ -1,0 +1,111 @@
+r"""How rare values as far out as this one are: a surprise, :math:`-\log p`, for every value of a column.
+
+The share of rows that lie as far out is counted down to the last 1.5 % of all rows: 98.5 % of scores, which are odd on
+one side, and 97 % of the values on either side of a column's median. Beyond that point :math:`d_0`, where the share is
+:math:`p_0`, there are too few to count, and some of them are what we look for. The tail goes on as a power,
+:math:`p = p_0\, (d / d_0)^{-\alpha}`. Its exponent is the smallest, the most patient one, that the rows between the 80
+and 90 % points and :math:`d_0` suggest, and at most 5.
+
+Everything is a curve, straight between knots, as the views of `curves.py` are, so that one mechanism looks values up,
+stores and exports them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rdplearn._types import Doubles
+from rdplearn._views.curves import NARROWEST, Curve, Distinct
+
+COUNTED, COUNTED_OF_SIDE = 0.985, 0.97
+LARGEST_EXPONENT = 5.0
+FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
+CAUTIOUS_EXPONENT = 2.0
+SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
+FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
+LONG_WAY = 1000.0  # of logarithms: no score goes farther
+RARE_SIGN = 0.015  # a sign that fewer rows have is odd by itself
+
+
+def tail_of(distances: Doubles, counts: Doubles, n_rows: float, counted: float) -> tuple[Doubles, Doubles, float]:
+    """The surprise of distances: knots, heights, and the exponent beyond the last knot.
+
+    distances : positive and ascending; counts : how many rows have each; n_rows : those that may have one
+    counted : the share of distances up to the last knot
+    """
+    total = float(counts.sum())
+    within = (np.cumsum(counts) - 0.5 * counts) / total  # share of the distances below each
+    knots = np.interp([*SHARES, counted], within, distances)
+    at_least = total - np.interp(knots, distances, np.cumsum(counts) - counts)  # rows as far out as each knot
+    heights = -np.log(np.clip(at_least / n_rows, 0.5 / n_rows, 1.0))
+    knots, first = np.unique(knots, return_index=True)
+    exponent = exponent_of(np.interp([0.8, 0.9, counted], within, distances), counted, total)
+    return knots, np.maximum.accumulate(heights[first]), exponent
+
+
+def exponent_of(points: Doubles, counted: float, n_rows: float) -> float:
+    """The smallest exponent that three points suggest: distances that 20, 10 and the last few % of rows exceed."""
+    logs = np.log(np.maximum(points, np.finfo(np.float64).tiny))
+    falls = -np.log([0.2, 0.1, 1.0 - counted])
+    largest = LARGEST_EXPONENT if n_rows >= FEWEST_TO_JUDGE else CAUTIOUS_EXPONENT
+    pairs = [(falls[j] - falls[i], logs[j] - logs[i]) for i, j in ((0, 1), (1, 2), (0, 2))]
+    return min([largest, *(fall / width for fall, width in pairs if width > 0)])
+
+
+def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, counted: float) -> Curve:
+    """The surprise of distances from 0 on, where it is 0; see `tail_of`."""
+    if not len(distances):
+        return np.array([0.0, 1e-6]), np.array([0.0, np.log(2.0 * n_rows)])
+    knots, heights, exponent = tail_of(distances, counts, n_rows, counted)
+    last = knots[-1]
+    reach = FARTHER[last < np.finfo(np.float64).max / FARTHER[-1] / 8 / FARTHER]
+    beyond = heights[-1] + exponent * np.log(reach)
+    return np.concatenate([[0.0], knots, last * reach]), np.concatenate([[0.0], heights, beyond])
+
+
+def tail_curve(column: Distinct) -> Curve:
+    """How rare it is to lie so far above or below the median; a sign that hardly a row has is rare by itself.
+
+    Examples
+    --------
+    >>> amounts = Distinct(np.arange(1.0, 1001.0), np.ones(1000, dtype=np.int64))
+    >>> knots, heights = tail_curve(amounts)
+    >>> np.interp([500.5, 1000.0, 100_000.0, -500.0], knots, heights).round(1).tolist()
+    [0.0, 3.6, 29.8, 7.7]
+    """
+    middle, values, counts = column.quantile(0.5), column.values, column.counts.astype(np.float64)
+    above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, COUNTED_OF_SIDE)
+    high, up = distance_curve(values[above] - middle, counts[above], *of_side)
+    low, down = distance_curve((middle - values[below])[::-1], counts[below][::-1], *of_side)
+    knots = np.concatenate([middle - low[:0:-1], middle + high])
+    heights = np.concatenate([down[:0:-1], up])
+    return rare_signs_raised(knots, heights, column)
+
+
+def rare_signs_raised(knots: Doubles, heights: Doubles, column: Distinct) -> Curve:
+    """Where hardly a row is negative, or hardly one positive, that alone is as surprising as it is rare."""
+    for sign in (-1.0, 1.0):
+        share = max(float(column.counts[sign * column.values > 0].sum()), 0.5) / column.n_rows
+        if share > RARE_SIGN or not column.values.any():
+            continue
+        finer = np.union1d(knots, [0.0, sign * NARROWEST])
+        knots, heights = finer, np.interp(finer, knots, heights)
+        heights = np.where(sign * knots > 0, np.maximum(heights, -np.log(share)), heights)
+    return knots, heights
+
+
+def score_curve(scores: Doubles) -> Curve:
+    """The surprise of logarithms of scores, straight beyond the last counted one.
+
+    scores : positive
+
+    Examples
+    --------
+    >>> knots, heights = score_curve(np.random.default_rng(0).pareto(2.0, size=10_000) + 1.0)
+    >>> bool(abs(np.interp(np.log(100.0), knots, heights) - 2 * np.log(100.0)) < 1.0)
+    True
+    """
+    values, counts = np.unique(np.maximum(scores, np.finfo(np.float64).tiny), return_counts=True)
+    knots, heights, exponent = tail_of(values, counts.astype(np.float64), float(len(scores)), COUNTED)
+    logs = np.log(knots)
+    return np.append(logs, logs[-1] + LONG_WAY), np.append(heights, heights[-1] + exponent * LONG_WAY)
