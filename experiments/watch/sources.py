@@ -16,7 +16,7 @@ import pyarrow as pa
 from rdplearn.table import open_table
 
 Rng = np.random.Generator
-N_MADE_UP, N_PARTS = 4_000, 4
+N_MADE_UP, N_PARTS = 4_000, 8
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def mixed_folder() -> Path | None:
 
 
 def split(source: str, seed: int) -> Split:
-    """Half of the rows to fit on and an eighth for each part, drawn at random."""
+    """Half of the rows to fit on and a sixteenth for each part, drawn at random."""
     rng = np.random.default_rng([seed, 25])
     if source.startswith("made up/"):
         frame = MADE_UP[source.removeprefix("made up/")](N_MADE_UP, rng)

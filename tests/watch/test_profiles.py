@@ -10,7 +10,7 @@ import pytest
 
 from rdplearn import TableEncoder
 from rdplearn.errors import ModelFileError, RDPWarning
-from rdplearn.table.memory import TableMemory, count_memory, learn_memory
+from rdplearn.table.memory import TableMemory, count_memory, faded, learn_memory
 from rdplearn.table.profiles import MOST_PLACES, places_for
 
 
@@ -81,6 +81,19 @@ def test_what_is_new_is_counted_with_an_example(memory, encoder):
     assert (found["amount"].n_unread, found["amount"].examples["unread"]) == (1, "plenty")
     assert found["amount"].histograms[0].n_new == 1  # 99999999 is beyond the range
     assert found["currency"].histograms[0].counts == [0, 3]
+
+
+def test_a_constant_number_in_another_dress_is_the_same():
+    encoder = TableEncoder().fit(pa.table({"version": ["1"] * 30, "x": np.arange(30.0) % 7}))
+    memory = learn_memory(pa.table({"version": ["1"] * 30, "x": np.arange(30.0) % 7}), encoder)
+    (version,) = count_memory(memory, pa.table({"version": ["1.0", "1", "2"]}), encoder)
+    assert (version.histograms[0].counts, version.histograms[0].n_new) == ([2, 1], 1)
+
+
+def test_what_fades_can_be_stored(memory, encoder):
+    for share in (0.9, 0.5, 0.01, 0.0):
+        state = json.loads(json.dumps(faded(memory, share, mixed(30), encoder).to_dict()))
+        assert TableMemory.from_dict(state).columns[0].n_rows == int(400 * share) + 30
 
 
 def test_cells_of_a_strange_type_cannot_be_read(memory, encoder):

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from rdplearn._files.checked_values import as_mapping, make
 from rdplearn.errors import ModelFileError, TableError
-from rdplearn.table.cells import TextRules, as_floats, clean_cells, usual_markers, words_of
+from rdplearn.table.cells import TextRules, as_floats, clean_cells, read_numbers, usual_markers, words_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.encodings import Boolean, Category, Date, LeftOut, Number, Text, Time, turns
+from rdplearn.table.summary import LONGEST_KEPT_TEXT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,15 +99,20 @@ class ColumnProfile:
 
     def fade(self, share: float) -> ColumnProfile:
         """The same with fewer rows."""
-        counts = {name: round(share * getattr(self, name)) for name in ("n_rows", "n_missing", "n_unread")}
+        n_rows, n_missing, n_unread = (int(share * count) for count in (self.n_rows, self.n_missing, self.n_unread))
         histograms = [histogram.fade(share) for histogram in self.histograms]
-        return replace(self, **counts, histograms=histograms)
+        return replace(self, n_rows=n_rows, n_missing=n_missing, n_unread=n_unread, histograms=histograms)
 
     def join(self, later: ColumnProfile) -> ColumnProfile:
         """The counts of both, of which the later ones are in the places of these."""
-        counts = {name: getattr(self, name) + getattr(later, name) for name in ("n_rows", "n_missing", "n_unread")}
         pairs = zip(self.histograms, later.histograms, strict=True)
-        return replace(self, **counts, histograms=[one.join(other) for one, other in pairs])
+        return replace(
+            self,
+            n_rows=self.n_rows + later.n_rows,
+            n_missing=self.n_missing + later.n_missing,
+            n_unread=self.n_unread + later.n_unread,
+            histograms=[one.join(other) for one, other in pairs],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if name != "examples"}
@@ -127,8 +133,9 @@ def histogram_from_dict(state: Any) -> Histogram:
     """Rebuild what is counted; raises `ModelFileError` for what cannot be."""
     histogram = make(Histogram, as_mapping(state, "counts", OWNER), OWNER)
     n_places = 1 + len(histogram.words if histogram.words else histogram.edges)
-    has_range = (histogram.low is None) == (histogram.high is None) == bool(histogram.words or not histogram.total)
-    if len(histogram.counts) != n_places or sorted(histogram.edges) != histogram.edges or not has_range:
+    has_range = histogram.low is not None and histogram.high is not None
+    is_empty = histogram.low is None and histogram.high is None and (bool(histogram.words) or not histogram.total)
+    if len(histogram.counts) != n_places or sorted(histogram.edges) != histogram.edges or not (has_range or is_empty):
         raise ModelFileError(f"{OWNER} has impossible 'counts': {histogram.counts!r:.60}.")
     return histogram
 
@@ -211,11 +218,22 @@ class _Cells:
         if isinstance(self.encoding, Number | Boolean | Date | Time):
             self._read_values(array, rules)
         elif isinstance(self.encoding, Category) or getattr(self.encoding, "constant", None) is not None:
-            self.words = words_of(array).drop_null()
+            self.words = self._one_dress(words_of(array).drop_null(), rules)
         elif isinstance(self.encoding, Text) or column.kind == "text":
             import pyarrow.compute as pc
 
             self.letters = as_floats(pc.utf8_length(words_of(array).drop_null()))
+
+    def _one_dress(self, words: pa.Array, rules: TextRules) -> pa.Array:
+        """The words; of a constant that is a number, the same number in another dress is the constant."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        constant = getattr(self.encoding, "constant", None)
+        value = np.nan if constant is None else read_numbers(pa.array([constant]), rules)[0]
+        if np.isnan(value):
+            return words
+        return pc.if_else(pa.array(read_numbers(words, rules) == value), pa.scalar(constant, words.type), words)
 
     def _read_values(self, array: pa.Array, rules: TextRules) -> None:
         values = self.encoding.read(array, rules)  # type: ignore[union-attr]
@@ -288,7 +306,7 @@ def _count_words(known: Histogram, column: EncodedColumn, words: pa.Array) -> tu
     counts = [tally.get(word, 0) for word in known.words]
     encoding = column.encoding
     at_fit = {*encoding.categories, *encoding.rare} if isinstance(encoding, Category) else {_constant(column)}
-    new = {word: count for word, count in tally.items() if word not in at_fit}
+    new = {word: count for word, count in tally.items() if word[:LONGEST_KEPT_TEXT] not in at_fit}
     n_new = None if known.n_new is None else sum(new.values())
     example = max(new, key=lambda word: (new[word], word)) if new and n_new is not None else ""
     return replace(known, counts=[*counts, len(words) - sum(counts)], n_new=n_new), example
