@@ -26,7 +26,7 @@ from rdplearn._scoring.scores import rows_so_far
 from rdplearn._to_dask import for_partitions
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError, told_already
-from rdplearn.table import RowSampler, Table, TableEncoder, open_table
+from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.memory import TableMemory, faded, learn_memory
 
@@ -141,10 +141,7 @@ class TableModel(BaseEstimator):
                 f"{type(self.estimator).__name__}: fit it anew."
             )
         opened = open_table(table)
-        sampler = self.sampler(len(opened.column_names))
-        for batch in opened.batches():
-            sampler.add(batch)
-        sample, n_before = sampler.sample(), self.estimator.n_renewed_
+        sample, n_before = self._sample(opened), self.estimator.n_renewed_
         self.estimator.partial_fit(self.encoder.transform(Table(opened.name, *read_frame(sample.rows))))
         share = (self.estimator.n_renewed_ - n_before) / len(self.estimator.combination_.weights)
         if self.memory_ is not None:
@@ -220,10 +217,7 @@ class TableModel(BaseEstimator):
         A large table is judged by a random sample; see `rdplearn._explain.reliability`.
         """
         opened = open_table(table)
-        sampler = self.sampler(len(opened.column_names))
-        for batch in opened.batches():
-            sampler.add(batch)
-        sample = sampler.sample()
+        sample = self._sample(opened)
         matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
         return self.estimator.assess(matrix, n_rows=sample.n_rows_seen)
 
@@ -245,6 +239,13 @@ class TableModel(BaseEstimator):
     def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
+
+    def _sample(self, table: Table) -> RowSample:
+        """As many rows as the estimator is fitted on."""
+        sampler = self.sampler(len(table.column_names))
+        for batch in table.batches():
+            sampler.add(batch)
+        return sampler.sample()
 
     def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
         results = [result for _, result in self.apply_batches(table, function)]
