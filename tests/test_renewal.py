@@ -76,7 +76,7 @@ def test_the_members_that_stay_score_as_before():
 
 @pytest.mark.parametrize(
     ("n_renewed", "n_rows", "expected"),
-    [(0, 10, [0]), (0, 450, [0, 1, 2]), (5, 450, [5, 0, 1]), (2, 10**6, [2, 3, 4])],
+    [(0, 10, [0]), (0, 450, [0, 1, 2]), (5, 450, [0, 1, 5]), (2, 10**6, [2, 3, 4])],
 )
 def test_more_rows_renew_more_members_up_to_half(n_renewed, n_rows, expected):
     assert members_to_renew(6, n_renewed, n_rows, 200).tolist() == expected

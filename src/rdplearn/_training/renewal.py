@@ -19,7 +19,7 @@ from rdplearn._types import Ints
 
 
 def members_to_renew(n_members: int, n_renewed: int, n_rows: int, n_draws: int) -> Ints:
-    """The numbers of the oldest members, as many as the new rows are enough for.
+    """The numbers of the oldest members, ascending, as many as the new rows are enough for.
 
     n_renewed : how many were renewed before; n_draws : rows that a member draws
 
@@ -28,10 +28,10 @@ def members_to_renew(n_members: int, n_renewed: int, n_rows: int, n_draws: int) 
     >>> members_to_renew(10, 0, n_rows=2500, n_draws=1024).tolist()
     [0, 1, 2]
     >>> members_to_renew(10, 8, n_rows=100_000, n_draws=1024).tolist()
-    [8, 9, 0, 1, 2]
+    [0, 1, 2, 8, 9]
     """
     n_new = int(np.clip(-(-n_rows // n_draws), 1, -(-n_members // 2)))
-    return (n_renewed + np.arange(n_new)) % n_members
+    return np.sort((n_renewed + np.arange(n_new)) % n_members)
 
 
 def plans_of(plans: Sequence[MemberPlan], numbers: Ints) -> list[MemberPlan]:
@@ -57,7 +57,7 @@ def renewed_combination(combination: Combination, numbers: Ints, members: Sequen
     if weights.any():
         weights *= (n_members - len(numbers)) / n_members / weights.sum()
     weights[numbers] = geometric_mean([member.spread for member in members]).weights * len(numbers) / n_members
-    return Combination(geometric=True, weights=weights / weights.sum())
+    return combination.with_weights(weights)
 
 
 def renewed_history(
