@@ -164,3 +164,14 @@ def test_a_table_in_partitions_is_refused():
     detector = RDPDetector(**QUICK).fit(world("old", 300, seed=0))
     with pytest.raises(rdplearn.TableError, match=r"'partial_fit' method of RDPDetector takes rows in memory"):
         detector.partial_fit(dask.from_array(world("new", 300, seed=0)))
+
+
+def test_a_renewed_detector_goes_out_to_onnx(tmp_path):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    detector = RDPDetector(**QUICK).fit(world("old", 300, seed=0)).partial_fit(world("new", 300, seed=1))
+    rdplearn.export_onnx(detector, tmp_path / "model.onnx")
+    rows = world("new", 50, seed=2)
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"))
+    (scores,) = session.run(["score_samples"], {"rows": rows})
+    np.testing.assert_allclose(scores, detector.score_samples(rows), rtol=1e-4, atol=1e-4)
