@@ -1,7 +1,7 @@
 # Two commands do everything, set-up included, in a virtual environment of their own:
 #   make demo    the main job, on data that comes with the install
 #   make test    style, types, import directions, and all tests
-# `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
+# `make test-spark` installs Spark and tests it. `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
 
 # The first Python that fits: 3.11 or newer. `make PYTHON=... test` takes another one.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -11,18 +11,36 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test test-data browser lint benchmark clean
+.PHONY: demo test test-data test-spark test-mlflow browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
 
 # Nothing outside this folder is looked at: data sets have a command of their own.
-test: lint browser
-	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data"
+test: lint browser postgresql
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not soak and not spark"
 
 test-data: $(VENV)/ready-for-tests
 	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }
 	RDPLEARN_DATA="$(RDPLEARN_DATA)" $(PYTEST) -m data
+
+# Spark weighs half a gigabyte with its Java, and takes half a minute to start: a command of its own.
+test-spark: $(VENV)/ready-for-tests
+	@command -v java > /dev/null && exit; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  timeout 600 sh -c "apt-get -q update; apt-get -q install -y --no-install-recommends default-jre-headless" \
+	    > /dev/null 2>&1 && exit; \
+	fi; \
+	echo "There is no Java here: the tests of Spark are skipped."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pyspark
+	$(PYTEST) -n 1 -m spark tests/spark
+
+# MLflow holds pyarrow back, so its flavour is tested in an environment of its own, which is made anew each time.
+test-mlflow:
+	$(PYTHON) -m venv --clear $(VENV)-mlflow
+	$(VENV)-mlflow/bin/python -m pip install --quiet --disable-pip-version-check ".[mlflow]" pytest hypothesis
+	$(VENV)-mlflow/bin/python -m pytest -W default tests/test_mlflow.py
 
 lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff check
@@ -32,6 +50,16 @@ lint: $(VENV)/ready-for-tests
 
 benchmark: $(VENV)/ready-for-tests
 	$(BIN)/python -m benchmarks all
+
+# PostgreSQL is tested for real, where it is or may be installed; elsewhere these tests are skipped.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || command -v postgres > /dev/null && exit; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  timeout 600 sh -c "apt-get -q update; apt-get -q install -y --no-install-recommends postgresql" \
+	    > /dev/null 2>&1 && exit; \
+	fi; \
+	echo "There is no PostgreSQL here: its tests are skipped."
 
 # The report is tested in a real browser, where there is one or one may be installed; elsewhere these tests are skipped.
 browser:
@@ -57,4 +85,4 @@ $(VENV)/ready-for-tests: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlflow build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -6,12 +6,14 @@ import sys
 
 from benchmarks import (
     cluster,
+    databases,
     default,
     engine,
     explanations,
     page,
     report,
     representation,
+    serving,
     sizing_page,
     tables,
     torch_engine,
@@ -27,6 +29,8 @@ ALL = {
     **explanations.ALL,
     **report.ALL,
     **cluster.ALL,
+    **databases.ALL,
+    **serving.ALL,
 }
 GROUPS = {"all": list(ALL), "dask": list(cluster.ALL)}
 

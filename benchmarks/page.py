@@ -29,6 +29,10 @@ TITLES = {
     "dask_memory": "On Dask with two workers: most memory of any process",
     "report": "The report of a Parquet file of 100,000 x 30, against scoring it and placing rows on the map (one "
     "thread, seconds of the processor), and the weight of the page",
+    "sql_scoring": "`rdplearn score` on ten columns in PostgreSQL, against the same rows in Parquet: default "
+    "detector, two threads; the driver alone is the ceiling",
+    "serving": "`rdplearn serve` on loopback, one row a request, 8 clients at once, against an empty FastAPI endpoint",
+    "serving_batches": "`rdplearn serve` on loopback, 1,000 rows a request, against scoring them in memory",
     "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
 }
 

@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from experiments import datasets, framework_figure, plots, report, reproduction, rereading, results, runs, show, tables
+from experiments import (
+    datasets,
+    false_alarms,
+    framework_figure,
+    plots,
+    report,
+    reproduction,
+    rereading,
+    results,
+    runs,
+    show,
+    tables,
+)
+from experiments.feedback.command import app as feedback
+from experiments.mixed.command import app as mixed
 from experiments.study.command import app as study
 from experiments.theory import NAMES as STATEMENTS
 from experiments.theory.command import app as theory
@@ -20,7 +34,10 @@ print its tables and figures with our numbers beside the paper's.
 Start with: python -m experiments run all --budget quick (minutes, small data), then show all --budget quick.
 """
 app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(mixed, name="mixed")
+app.command("false-alarms")(false_alarms.run)
 app.add_typer(study, name="study")
+app.add_typer(feedback, name="feedback")
 app.add_typer(theory, name="theory")
 
 

@@ -1,22 +1,31 @@
 """Does `false_alarm_rate` keep its word? Fresh normal rows and anomalies, on six kinds of made-up tables.
 
-`python -m experiments.false_alarms` fits on tables with 0, 2 and 10 % anomalies, several seeds each, and writes the
-shares that `predict` reports to `experiments/results/false_alarms.json`. Labels are looked at only to count.
+`python -m experiments false-alarms` fits on tables with 0 to 10 % anomalies, several seeds each, and appends the shares
+that `predict` reports to `experiments/results/false_alarms.jsonl`, a line a fit. Labels are looked at only to count.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-import os
+import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
-from experiments.results import RESULTS
+from experiments import datasets, results, runs
+from experiments.evaluation import versions
 from rdplearn import RDPDetector
 
-N_ROWS, N_FRESH, N_SEEDS = 3_000, 20_000, 3
-RATES, SHARES = (0.01, 0.05), (0.0, 0.02, 0.1)
+PATH = results.RESULTS / "false_alarms.jsonl"
+N_ROWS, N_FRESH, N_ANOMALIES, N_SEEDS = 3_000, 20_000, 2_000, 5
+AUTO, AUTO_RATE = "auto", 0.01  # `contamination="auto"` promises about so many normal rows
+RATES, SHARES = (0.001, 0.01, 0.05, AUTO), (0.0, 0.01, 0.03, 0.05, 0.1)
+OURS = "rdplearn"
 _SHAPE = np.random.default_rng(5)
 _DIRECTIONS, _CENTRES = _SHAPE.normal(size=(3, 10)), _SHAPE.normal(size=(4, 10))
 
@@ -29,42 +38,80 @@ NORMAL_ROWS: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
     "heavy-tailed": lambda n, rng: rng.standard_t(3, size=(n, 10)),
 }
 
+Setting = dict[str, Any]
 
-def measure(kind: str, share: float, rate: float, seed: int) -> dict[str, object]:
+
+def settings() -> list[Setting]:
+    """List what is measured, first seeds first."""
+    return [
+        {"table": kind, "anomalies": share, "asked": rate, "seed": seed}
+        for seed, kind, share, rate in itertools.product(range(N_SEEDS), NORMAL_ROWS, SHARES, RATES)
+    ]
+
+
+def measure(setting: Setting) -> dict[str, float]:
     """Fit on a table with a share of uniform anomalies; count what is reported among fresh rows."""
-    rng = np.random.default_rng([seed, N_ROWS])
-    rows, fresh = NORMAL_ROWS[kind](N_ROWS, rng), NORMAL_ROWS[kind](N_FRESH, rng)
-    n_anomalies = int(share * N_ROWS)
-    anomalies = rng.uniform(rows.min(axis=0), rows.max(axis=0), size=(N_FRESH, rows.shape[1]))
+    rng = np.random.default_rng([setting["seed"], N_ROWS])
+    kind = NORMAL_ROWS[setting["table"]]
+    rows, fresh = kind(N_ROWS, rng), kind(N_FRESH, rng)
+    n_anomalies = int(setting["anomalies"] * N_ROWS)
+    anomalies = rng.uniform(rows.min(axis=0), rows.max(axis=0), size=(N_ANOMALIES, rows.shape[1]))
     rows[:n_anomalies] = anomalies[:n_anomalies]
-    detector = RDPDetector(false_alarm_rate=rate, random_state=seed).fit(rows)
+    rate = None if setting["asked"] == AUTO else setting["asked"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a rate that has too few rows to be read off is part of the question
+        detector = RDPDetector(false_alarm_rate=rate, random_state=setting["seed"]).fit(rows)
+    unseen = anomalies[n_anomalies:]
     return {
-        "table": kind,
-        "share of anomalies": share,
-        "rate asked for": rate,
-        "seed": seed,
-        "normal rows reported": float(np.mean(detector.predict(fresh) == -1)),
-        "anomalies reported": float(np.mean(detector.predict(anomalies) == -1)),
+        "normal_reported": float(np.mean(detector.predict(fresh) == -1)),
+        "anomalies_reported": float(np.mean(detector.predict(unseen) == -1)),
     }
 
 
-def main() -> None:
-    """Measure every combination and write all of them, or nothing."""
-    runs = [
-        measure(kind, share, rate, seed)
-        for kind in NORMAL_ROWS
-        for share in SHARES
-        for rate in RATES
-        for seed in range(N_SEEDS)
-    ]
-    path = RESULTS / "false_alarms.json"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text("[\n" + ",\n".join(map(json.dumps, runs)) + "\n]\n")
-    temporary.replace(path)
-    for rate in RATES:
-        reported = [run["normal rows reported"] for run in runs if run["rate asked for"] == rate]
-        print(f"asked for {rate:.0%}: {np.mean(reported):.2%} of normal rows on average, {max(reported):.2%} at most")
+def work(label: str, path: Path, wanted: list[Setting]) -> int:
+    """Measure what no line records yet under this label; give the number of lines written."""
+    done = {_key(line) for line in _lines(path) if line["label"] == label}
+    commit, written = runs.commit_of(datasets.REPOSITORY), 0
+    for setting in wanted:
+        if _key(setting) in done:
+            continue
+        start = time.process_time()
+        measured = measure(setting)
+        facts = {"label": label, "commit": commit, "versions": versions()}
+        facts |= {"cpu_seconds": round(time.process_time() - start, 3)}
+        results.append(path, {**setting, **measured, **facts})
+        written += 1
+        runs.to_stderr(f"[{written + len(done)}/{len(wanted)}] {setting}: {measured['normal_reported']:.4f}")
+    return written
 
 
-if __name__ == "__main__":
-    main()
+def times_asked(lines: list[dict[str, Any]]) -> dict[tuple[str, float, float | str], float]:
+    """Table, share of anomalies and rate asked for -> how many times that rate is reported, the median over seeds.
+
+    Examples
+    --------
+    >>> line = {"table": "binary", "anomalies": 0.0, "asked": 0.01}
+    >>> times_asked([{**line, "normal_reported": share} for share in (0.01, 0.02, 0.5)])
+    {('binary', 0.0, 0.01): 2.0}
+    """
+    cases: dict[tuple[str, float, float | str], list[float]] = {}
+    for line in lines:
+        rate = AUTO_RATE if line["asked"] == AUTO else line["asked"]
+        cases.setdefault((line["table"], line["anomalies"], line["asked"]), []).append(line["normal_reported"] / rate)
+    return {case: float(np.median(values)) for case, values in cases.items()}
+
+
+def run(
+    label: Annotated[str, typer.Option("--as", help="what its lines are called")] = OURS,
+    path: Annotated[Path, typer.Option("--results", help="the file of lines")] = PATH,
+) -> None:
+    """Measure whether `false_alarm_rate` keeps its word, what no line records yet; safe to stop and start again."""
+    runs.to_stderr(f"{label}: {work(label, path, settings())} lines written")
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return list(results.read_file(path)) if path.exists() else []
+
+
+def _key(record: dict[str, Any]) -> str:
+    return json.dumps([record[name] for name in ("table", "anomalies", "asked", "seed")])

@@ -13,6 +13,7 @@ from rdplearn._storage.models import load, save
 from rdplearn.defaults import MOST_FLAT, MOST_LOW, MOST_NARROW, NARROW, TALL, WIDE, turns, usual_for_shape
 
 LEFT_OPEN = {**dict.fromkeys(asdict(NARROW)), "views": "auto", "mapping": "auto"}
+del LEFT_OPEN["distance_members"]  # which no parameter says
 SHAPES = {"narrow": (60, 6), "tall": (MOST_LOW + 1, MOST_FLAT + 1), "wide": (60, MOST_NARROW + 1)}
 CHOICES = {"narrow": NARROW, "tall": TALL, "wide": WIDE}
 
@@ -50,7 +51,8 @@ def test_views_depend_on_columns_alone_because_files_of_format_1_do_not_say_how_
 def test_what_the_user_says_stands_and_the_rest_is_chosen(given, kind):
     kept = {name: tuple(turns(value)) if name in ("views", "mapping") else value for name, value in given.items()}
     settled = RDPDetector(**given).for_shape(*SHAPES[kind]).get_params()
-    assert {name: settled[name] for name in LEFT_OPEN} == asdict(replace(CHOICES[kind], **kept))
+    wanted = asdict(replace(CHOICES[kind], **kept))
+    assert {name: settled[name] for name in LEFT_OPEN} == {name: wanted[name] for name in LEFT_OPEN}
 
 
 def test_all_that_follows_from_the_shape_is_left_open_by_default():
@@ -70,7 +72,7 @@ def test_what_is_left_open_gives_the_same_scores_as_what_is_settled(kind):
 def test_a_wide_table_is_seen_by_dense_mappings_alone_and_its_anomaly_is_found():
     table = wide_table()
     detector = RDPDetector(random_state=0).fit(table)
-    assert sorted(len(panel.members) for panel in detector.panels_) == [4, 8, 8]
+    assert sorted(len(panel.members) for panel in detector.panels_ if panel.references is None) == [4, 8, 8]
     assert int(np.argmin(detector.score_samples(table))) == 7
 
 
@@ -78,7 +80,7 @@ def test_a_wide_sparse_table_scores_as_the_dense_one():
     table = np.where(np.random.default_rng(1).random((80, MOST_NARROW + 20)) < 0.02, 1.0, 0.0)
     settings = {"n_components": 8, "n_steps": 20, "learning_rate": 0.75, "random_state": 0}
     dense, sparse = (RDPDetector(**settings).fit(rows).score_samples(rows) for rows in (table, sp.csr_array(table)))
-    np.testing.assert_allclose(dense, sparse, rtol=1e-3)
+    np.testing.assert_allclose(dense, sparse, rtol=1e-3, atol=1e-9)
 
 
 def test_a_detector_of_a_wide_table_comes_back_from_its_file(tmp_path):

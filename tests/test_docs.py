@@ -13,13 +13,22 @@ PAGES = [
     "docs/detector.md",
     "docs/representation.md",
     "docs/explanations.md",
+    "docs/feedback.md",
     "docs/distributed.md",
     "docs/report.md",
     "docs/watch.md",
+    "docs/serving.md",
     "docs/torch.md",
     "docs/onnx.md",
+    "docs/sql.md",
 ]
-NEEDED = {"docs/torch.md": ["torch"], "docs/onnx.md": ["onnx", "onnxruntime"], "docs/distributed.md": ["distributed"]}
+NEEDED = {
+    "docs/torch.md": ["torch"],
+    "docs/onnx.md": ["onnx", "onnxruntime"],
+    "docs/distributed.md": ["distributed"],
+    "docs/sql.md": ["adbc_driver_sqlite", "duckdb"],
+    "docs/serving.md": ["fastapi"],
+}
 
 
 def code_blocks(page: str) -> list[str]:

@@ -15,8 +15,8 @@ SOURCE = Path(rdplearn.__file__).parent
 PUBLIC = {
     "rdplearn": """
         Checkpoint CheckpointError KeepRounds ModelFileError RDPClusterer RDPDetector RDPTransformer RDPWarning
-        RandomMapping RecordEvery StopOnPlateau TableEncoder TableError TableModel TorchOptions detect export_onnx load
-        remember_scores save watch write_report
+        RandomMapping RecordEvery Reviewed StopOnPlateau TableEncoder TableError TableModel TorchOptions detect
+        export_onnx load remember_scores review save watch write_report
     """,
     "rdplearn.callbacks": "Callback Checkpoint KeepRounds RecordEvery Records StopOnPlateau",
     "rdplearn.defaults": """
@@ -25,6 +25,7 @@ PUBLIC = {
     """,
     "rdplearn.errors": "CheckpointError ClusterError ModelFileError RDPWarning TableError",
     "rdplearn.evaluation": "classification_score clustering_scores macro_f_score majority_class",
+    "rdplearn.mlflow": "save_model",
     "rdplearn.plots": """
         cluster_map cluster_sizes contributions precision_recall_curve rarity roc_curve row_map score_distribution
         template training_curves
@@ -33,6 +34,7 @@ PUBLIC = {
         GatheredClusters GatheredRows changes_report cluster_report describe_clusters describe_detection
         detection_report figures findings page place_on_map write_page write_report
     """,
+    "rdplearn.spark": "score",
     "rdplearn.table": """
         RowSample RowSampler Table TableEncoder TableSummary TextRules open_table sample_rows summarise
     """,

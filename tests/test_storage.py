@@ -276,7 +276,10 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "code for the mapping": (lambda h, a: h["model"]["parameters"].update(mapping="eval"), "'mapping' parameter"),
     "a trillion members": (lambda h, a: h["model"]["parameters"].update(n_members=10**12), "impossible 'panels'"),
     "a trillion rounds": (
-        lambda h, a: (h["model"]["parameters"].update(n_rounds=10**12), h["model"].update(n_rounds=10**12)),
+        lambda h, a: (
+            h["model"]["parameters"].update(n_rounds=10**12),
+            h["model"]["panels"][0].update(n_rounds=10**12),
+        ),
         "impossible 'n_rounds'",
     ),
     "a trillion columns": (lambda h, a: h["model"].update(n_columns=10**12), "does not make the 1000000000000 columns"),
@@ -298,7 +301,7 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
         lambda h, a: (h["model"]["parameters"].update(score_rounds=None), h["model"].pop("n_scoring")),
         "missing or unknown value, 'n_scoring'",
     ),
-    "references": (lambda h, a: h["model"].update(n_references=3), "impossible 'n_references'"),
+    "references": (lambda h, a: h["model"]["panels"][0].update(n_references=3), "impossible 'n_subsamples'"),
     "no view": (lambda h, a: h["model"]["panels"][0].update(views=[]), "impossible 'views'"),
     "an unknown view": (lambda h, a: h["model"]["panels"][0]["views"][0].update(kind="log"), "impossible 'views'"),
     "a view of many knots": (lambda h, a: h["model"]["panels"][0]["views"][0].update(n_knots=9), "impossible 'views'"),

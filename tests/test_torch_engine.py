@@ -160,7 +160,7 @@ def test_the_detector_is_the_same_with_either_engine(kind, shape):
     changes = {**QUICK, **DETECTORS[kind]}
     make = RDPDetector.paper if changes.pop("paper", False) else RDPDetector
     numpy, stacked = (make(engine=engine, **changes).fit(table) for engine in ("numpy", "torch"))
-    np.testing.assert_allclose(stacked.score_samples(table), numpy.score_samples(table), rtol=2e-3)
+    np.testing.assert_allclose(stacked.score_samples(table), numpy.score_samples(table), rtol=2e-3, atol=1e-6)
     assert [(r["member"], r["round"], r["step"], r["n_kept"]) for r in stacked.history_] == [
         (r["member"], r["round"], r["step"], r["n_kept"]) for r in numpy.history_
     ]
@@ -169,7 +169,7 @@ def test_the_detector_is_the_same_with_either_engine(kind, shape):
 def test_sparse_tables_give_the_same_detector(table):
     rows = sp.random_array((200, 30), density=0.1, rng=np.random.default_rng(0), format="csr")
     numpy, stacked = (RDPDetector(engine=engine, **QUICK).fit(rows) for engine in ("numpy", "torch"))
-    np.testing.assert_allclose(stacked.score_samples(rows), numpy.score_samples(rows), rtol=2e-3)
+    np.testing.assert_allclose(stacked.score_samples(rows), numpy.score_samples(rows), rtol=2e-3, atol=1e-6)
 
 
 def test_the_result_does_not_depend_on_threads_or_on_how_members_are_stacked(table, monkeypatch):
@@ -472,7 +472,7 @@ def test_other_devices_give_the_same_result(device, table):
     here, elsewhere = (
         RDPDetector(engine="torch", torch=TorchOptions(device=name), **QUICK).fit(table) for name in ("cpu", device)
     )
-    np.testing.assert_allclose(elsewhere.score_samples(table), here.score_samples(table), rtol=2e-3)
+    np.testing.assert_allclose(elsewhere.score_samples(table), here.score_samples(table), rtol=2e-3, atol=1e-6)
 
 
 # torch.compile

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from experiments import datasets, paper_numbers
+from experiments.markdown import markdown_table
 from experiments.significance import mean_ranks, wilcoxon_test
 from experiments.study import plan
 from experiments.study.comparison import paired, selection_corrected
@@ -115,7 +116,7 @@ def _peers(found: Table) -> str:
         "## Against what users pick today\n\nMean AUC-ROC / AUC-PR; how far the default is ahead, with the p-value of "
         "Wilcoxon's signed-rank test in brackets; mean ranks by AUC-ROC / AUC-PR; processor time of fit and score over "
         "all sets, as a multiple of IsolationForest's.\n\n"
-        + _markdown(header, lines)
+        + markdown_table(header, lines)
         + "\n![Mean ranks by AUC-ROC](figures/default_ranks_auc_roc.svg)\n"
         "![Mean ranks by AUC-PR](figures/default_ranks_auc_pr.svg)\n"
     )
@@ -135,7 +136,7 @@ def _full_size(records: list[dict[str, Any]]) -> str:
     return (
         f"## On the paper's sets, whole\n\nAUC-ROC / AUC-PR of the default ({_seeds_in_words(by_set)}), all rows, "
         "beside the RDP of the paper's tables 1 and 2 (30 members, 1.4 million steps).\n\n"
-        + _markdown(["", "rows", "default", "paper"], lines)
+        + markdown_table(["", "rows", "default", "paper"], lines)
     )
 
 
@@ -206,7 +207,7 @@ def _beside_narrow(ours: dict[str, list[dict[str, Any]]], narrow: dict[str, list
     ]
     means = [_both(np.mean([_mean_of(by_set[name]) for name in sets], axis=0)) for by_set in (ours, narrow)]
     headings = [f"default ({_seeds_in_words(ours)})", f"members of narrow tables ({_seeds_in_words(narrow)})"]
-    return _markdown(["", "rows x columns", *headings, "paper"], [*lines, ["mean", "", *means, ""]])
+    return markdown_table(["", "rows x columns", *headings, "paper"], [*lines, ["mean", "", *means, ""]])
 
 
 def _title(name: str) -> str:
@@ -312,7 +313,7 @@ def _seeds(found: Table) -> str:
     return (
         "## Spread over seeds\n\n"
         "Mean standard deviation over seeds of AUC-ROC / AUC-PR, and as a multiple of IsolationForest's.\n\n"
-        + _markdown(["", "spread", "times IsolationForest's", "processor time"], lines)
+        + markdown_table(["", "spread", "times IsolationForest's", "processor time"], lines)
     )
 
 
@@ -337,7 +338,7 @@ def _trust(found: Table) -> str:
         "the same rows differently: where their scores correlate, rows stand out for reasons that do not hang on the "
         "scale. Stability says whether another seed would put the same rows on top, which a wrong ranking may do as "
         "well. Rank correlation with AUC-ROC over the sets, and mean AUC-ROC in each quarter of them:\n\n"
-        + _markdown(["", "sets", "rank correlation", "lowest quarter", "second", "third", "highest"], lines)
+        + markdown_table(["", "sets", "rank correlation", "lowest quarter", "second", "third", "highest"], lines)
         + "\n![Agreement of views against quality](figures/default_agreement.svg)\n"
     )
 
@@ -358,7 +359,7 @@ def _losses(found: Table) -> str:
         f"## Where it loses\n\nSets where the default is more than {BEHIND} AUC-ROC behind IsolationForest. The kind "
         f"of table to watch is the narrow one: {n_narrow} of these {len(worst)} have at most {MOST_FLAT} columns. "
         f"{_far_behind(found, behind)}\n\n"
-        + _markdown(
+        + markdown_table(
             ["", "rows x columns, anomalies, columns of few values", "default", "IsolationForest", "difference"], lines
         )
     )
@@ -385,7 +386,7 @@ def _against_default(found: Table, group: list[Entrant]) -> str:
             for g in GROUPS
         ]
         lines.append([entrant.label, *differences, _cost(found, entrant.label, forest)])
-    return _markdown(["", *GROUPS.values(), "processor time"], lines)
+    return markdown_table(["", *GROUPS.values(), "processor time"], lines)
 
 
 def _cost(found: Table, label: str, forest: float) -> str:
@@ -398,8 +399,3 @@ def _pairs(values: list[str], tests: list[str]) -> list[str]:
 
 def _both(values: np.ndarray, *, sign: bool = False, digits: int = 3) -> str:
     return " / ".join(f"{value:{'+' if sign else ''}.{digits}f}" for value in values)
-
-
-def _markdown(header: list[str], lines: list[list[str]]) -> str:
-    rows = ["| " + " | ".join(row) + " |" for row in (header, *lines)]
-    return "\n".join([rows[0], "|---" * len(header) + "|", *rows[1:]]) + "\n"

@@ -10,6 +10,8 @@ from rdplearn import _to_dask
 from rdplearn._version import __version__ as __version__
 
 if TYPE_CHECKING:  # the names of _HOME once more, for those who read types
+    from rdplearn._feedback.reviewed import Reviewed as Reviewed
+    from rdplearn._feedback.tables import review as review
     from rdplearn._model.mapping import RandomMapping as RandomMapping
     from rdplearn._onnx.export import export_onnx as export_onnx
     from rdplearn._storage.models import load as load
@@ -44,6 +46,7 @@ _HOME = {
     "RDPWarning": "rdplearn.errors",
     "RandomMapping": "rdplearn._model.mapping",
     "RecordEvery": "rdplearn.callbacks",
+    "Reviewed": "rdplearn._feedback.reviewed",
     "StopOnPlateau": "rdplearn.callbacks",
     "TableEncoder": "rdplearn.table",
     "TableError": "rdplearn.errors",
@@ -53,6 +56,7 @@ _HOME = {
     "export_onnx": "rdplearn._onnx.export",
     "load": "rdplearn._storage.models",
     "remember_scores": "rdplearn._watch.watching",
+    "review": "rdplearn._feedback.tables",
     "save": "rdplearn._storage.models",
     "watch": "rdplearn._watch.watching",
     "write_report": "rdplearn.report",

@@ -8,18 +8,17 @@ both take with what came out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
 from rdplearn._model.combination import geometric_mean, mean_of, with_voices
-from rdplearn._model.mapping import check_mapping, with_options
+from rdplearn._model.mapping import RandomMapping, check_mapping, with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
 from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, share_threshold
@@ -28,7 +27,7 @@ from rdplearn._training.cells import learn_cells
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
-from rdplearn._training.members import Sampling, plan_members
+from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import engine_for, torch_options
@@ -42,6 +41,10 @@ if TYPE_CHECKING:
 
 SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
 COMPANION_VIEW = "rank"
+DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("leaky", n_targets=32)
+DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.1
+DISTANCE_COMPONENTS, DISTANCE_START = 16, 0.1
+FEWEST_REFERENCES = 8
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -50,6 +53,7 @@ class FitPlan:
     """What a fit is going to do.
 
     chosen : the parameters with nothing left open
+    teams : members with the novelty loss, or the losses that the user wants; then those that predict distances, if any
     sampled : the rows that say what is typical, ascending
     judged : the rows whose scores decide on the threshold, ascending
     columns : which columns of the matrix belong together; None if it is not the encoding of a table
@@ -57,11 +61,20 @@ class FitPlan:
 
     seed: int
     chosen: DetectorChoices
-    members: list[MemberPlan]
-    settings: BoostingSettings
+    teams: tuple[Team, ...]
     sampled: Ints
     judged: Ints
     columns: TableColumns | None
+
+    @property
+    def members(self) -> list[MemberPlan]:
+        """All members, in their order."""
+        return [member for of_team, _ in self.teams for member in of_team]
+
+    @property
+    def settings(self) -> BoostingSettings:
+        """How the members of the first team come about."""
+        return self.teams[0][1]
 
     @property
     def views(self) -> list[str]:
@@ -76,16 +89,25 @@ def plan_fit(
     seed: int,
     folder: FitFolder | None = None,
     columns: TableColumns | None = None,
+    chosen: DetectorChoices | None = None,
 ) -> FitPlan:
-    """Plan the fit of a detector, whose parameters were checked, to a table of so many rows."""
-    chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
+    """Plan the fit of a detector, whose parameters were checked, to a table of so many rows.
+
+    chosen : what an earlier fit has chosen, if this one goes on from it
+    """
+    if chosen is None:
+        chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
     sampling = plan_sampling(detector, n_rows, chosen, seed)
     views, mappings = (in_turn(choices, chosen.n_members) for choices in (chosen.views, chosen.mapping))
+    turns = list(zip(views, mappings, strict=True))
+    by_distance = DISTANCE_VIEW if DISTANCE_VIEW in chosen.views else chosen.views[0]
+    members = plan_members(turns + chosen.distance_members * [(by_distance, DISTANCE_MAPPING)], sampling, seed)
+    settings = boosting_settings(detector, chosen, filling, folder)
+    by_novelty, others = members[: chosen.n_members], members[chosen.n_members :]
     return FitPlan(
         seed=seed,
         chosen=chosen,
-        members=plan_members(list(zip(views, mappings, strict=True)), sampling, seed),
-        settings=boosting_settings(detector, chosen, filling, folder),
+        teams=((by_novelty, settings), *([(others, distance_settings(settings, n_rows))] if others else [])),
         sampled=rows_to_sample(n_rows, seed),
         judged=rows_to_judge(detector, sampling, seed),
         columns=columns,
@@ -137,7 +159,7 @@ def boosting_settings(
         momentum=detector.momentum,
         max_grad_norm=detector.max_grad_norm,
         dropout=detector.dropout,
-        distance_weight=detector.distance_weight,
+        distance_weight=detector.distance_weight or 0.0,
         novelty_weight=detector.novelty_weight,
         inner_product=detector.inner_product,
     )
@@ -161,27 +183,54 @@ def boosting_settings(
     )
 
 
+def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettings:
+    """How members come about that predict distances: all pairs of a batch, in one short round."""
+    training = replace(
+        settings.training,
+        n_steps=DISTANCE_STEPS,
+        batch_size=DISTANCE_BATCH,
+        learning_rate=DISTANCE_RATE,
+        dropout=0.0,
+        distance_weight=1.0,
+        novelty_weight=0.0,
+        inner_product="plain",
+        pairs="all",
+    )
+    return replace(
+        settings,
+        training=training,
+        n_components=DISTANCE_COMPONENTS,
+        n_rounds=1,
+        filter_fraction=0.0,
+        shrinkage=0.0,
+        start_scale=DISTANCE_START,
+        score_rounds=1,
+        n_rounds_kept=1,
+        engine="numpy",
+        subsamples=(1, max(FEWEST_REFERENCES, round(n_rows / (8 + n_rows / 128)))),
+    )
+
+
 def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], members: Sequence[Member]) -> None:
     """Give a detector its trained members."""
     detector.chosen_, detector.panels_, detector.cells_ = plan.chosen, panels, None
     detector.history_ = [record for member in members for record in member.history]
     detector.n_scoring_rounds_, detector.n_renewed_ = plan.settings.score_rounds, 0
     is_geometric = detector.combination == "geometric"
-    detector.combination_ = geometric_mean([m.spread for m in members]) if is_geometric else mean_of(len(members))
+    teams = [[member.number for member in of_team] for of_team, _ in plan.teams]
+    spreads = [member.spread for member in members]
+    detector.combination_ = geometric_mean(spreads, teams) if is_geometric else mean_of(len(members))
 
 
-def take_renewed_members(detector: RDPDetector, numbers: Ints, panels: list[Panel], members: Sequence[Member]) -> None:
+def take_renewed_members(
+    detector: RDPDetector, plan: FitPlan, numbers: Ints, panels: list[Panel], members: Sequence[Member]
+) -> None:
     """Give a fitted detector new members in place of those with these numbers."""
+    teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]
     detector.panels_ = renewed_panels(detector.panels_, numbers, panels)
-    detector.combination_ = renewed_combination(detector.combination_, numbers, members)
+    detector.combination_ = renewed_combination(detector.combination_, numbers, members, teams)
     detector.history_ = renewed_history(detector.history_, numbers, members)
     detector.n_renewed_ += len(numbers)
-
-
-def settled(detector: RDPDetector) -> RDPDetector:
-    """An unfitted detector with nothing left open: what a fitted one has chosen."""
-    chosen = {field.name: getattr(detector.chosen_, field.name) for field in fields(detector.chosen_)}
-    return clone(detector).set_params(**chosen, callbacks=None)
 
 
 def seed_of_renewal(detector: RDPDetector) -> int:
@@ -214,16 +263,18 @@ def learn_voices(
     if plan.columns is not None and detector.combination_.geometric:
         detector.cells_ = learn_cells(curve_rows(), plan.columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
-    detector.combination_ = with_voices(detector.combination_, scaled)
+    teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]
+    detector.combination_ = with_voices(detector.combination_, scaled, teams)
     return detector.combination_.over_members(scaled)
 
 
 def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
     """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
+    is_surprise = bool(detector.combination_.voices)
     if detector.false_alarm_rate is not None:
-        return false_alarm_threshold(scores, detector.false_alarm_rate)
+        return false_alarm_threshold(scores, detector.false_alarm_rate, is_surprise=is_surprise)
     if detector.contamination == "auto":
-        return automatic_threshold(scores)
+        return automatic_threshold(scores, is_surprise=is_surprise)
     return share_threshold(scores, detector.contamination)
 
 
@@ -237,7 +288,7 @@ def check_parameters(detector: RDPDetector) -> None:
             f"the rows. Got {detector.max_samples!r}: pass 1.0 for all rows, or a larger number."
         )
     wanted = torch_options(detector)
-    if detector.distance_weight == 0 and detector.novelty_weight == 0 and not wanted.auxiliary_losses:
+    if not detector.distance_weight and detector.novelty_weight == 0 and not wanted.auxiliary_losses:
         raise ValueError(
             "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
             "both: there would be nothing to learn."

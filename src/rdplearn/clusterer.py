@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from rdplearn._explain.cluster_reliability import MOST_ROWS, ClusterAssessment, assess_clusters
 from rdplearn._model.products import in_steady_blocks, row_products
 from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
@@ -137,6 +138,33 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """Distance of every row's features to each centre. Shape (n_rows, n_clusters)."""
         check_is_fitted(self)
         return self._distances(self._features(read_matrix(self, X, reset=False)))
+
+    @for_partitions
+    def assess(self, X: Any, *, n_rows: int | None = None) -> ClusterAssessment:
+        """Whether there are clusters at all, how tight and how steady they are, without labels.
+
+        Judged by at most 4,000 rows, drawn at random; see `docs/representation.md`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        n_rows : int, optional
+            Rows of the table, if `X` is but a random sample of it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPClusterer
+        >>> table = np.random.default_rng(0).normal(size=(500, 3))
+        >>> RDPClusterer(4, random_state=0).fit(table).assess(table).words()[:28]
+        'There are no clusters here. '
+        """
+        check_is_fitted(self)
+        matrix = read_matrix(self, X, reset=False)
+        n_here = matrix.shape[0]
+        if n_here > MOST_ROWS:
+            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, MOST_ROWS, replace=False))]
+        return assess_clusters(self._features(matrix), self.cluster_centers_, n_rows=n_rows or n_here)
 
     @property
     def _n_features_out(self) -> int:

@@ -148,6 +148,7 @@ class DetectorChoices:
     even_residuals: bool
     max_samples: float
     score_rounds: int
+    distance_members: int = 0
 
 
 NARROW = DetectorChoices(
@@ -160,6 +161,7 @@ NARROW = DetectorChoices(
     even_residuals=True,
     max_samples=1_024,
     score_rounds=3,
+    distance_members=8,
 )
 LONGER: dict[str, Any] = {
     "n_steps": 240,
@@ -195,7 +197,8 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
     [60, 240, 60, 240]
     """
     usual = usual_for_shape(n_rows, n_columns)
-    settled = {field.name: given[field.name] for field in fields(usual) if given[field.name] is not None}
+    settled = {field.name: given[field.name] for field in fields(usual) if given.get(field.name) is not None}
+    settled["distance_members"] = n_distance_members(usual, given)
     n_steps = settled.get("n_steps", usual.n_steps)
     pace = given["n_components"] / USUAL_COMPONENTS * usual.n_steps / n_steps
     settled.setdefault("learning_rate", usual.learning_rate * pace)
@@ -203,6 +206,14 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
         settled[name] = getattr(usual, name) if is_open(settled[name]) else tuple(turns(settled[name]))
     mappings = [mapping for each in settled["mapping"] for mapping in with_kind(each, usual.mapping)]
     return replace(usual, **{**settled, "mapping": tuple(mappings)})
+
+
+def n_distance_members(usual: DetectorChoices, given: dict[str, Any]) -> int:
+    """How many members predict distances beside the others: none where the user says what the losses are."""
+    is_left_open = given["distance_weight"] is None and given["novelty_weight"] > 0 and given["torch"] is None
+    if not is_left_open or given["combination"] != "geometric":
+        return 0
+    return min(usual.distance_members, given["n_members"] or usual.n_members)
 
 
 def with_kind(mapping: Any, usual: tuple[Any, ...]) -> list[Any]:

@@ -37,7 +37,6 @@ from rdplearn._fit_plan import (
     plan_fit,
     scoring_panels,
     seed_of_renewal,
-    settled,
     take_members,
     take_renewed_members,
 )
@@ -48,7 +47,7 @@ from rdplearn._training.checkpoint import open_fit_folder
 from rdplearn._training.engines.engine import ENGINES
 from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
-from rdplearn._training.renewal import members_to_renew, plans_of
+from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.matrix import read_matrix, warn_if_constant
@@ -82,12 +81,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Show a progress bar on stderr.
     **Threshold**
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of rows that `predict` reports. By default those beyond the whisker of a box plot of the anomaly scores
-        (upper quartile plus 1.5 interquartile ranges), of their logarithms if `combination` is geometric. Of
-        large tables a random sample is judged: 1,000 rows for the box plot, 100,000 for a share.
+        Share of rows that `predict` reports. By default about one in a hundred normal rows, and every row stranger than
+        these. Of large tables a random sample is judged: 1,000 rows by default, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
-        Instead of `contamination`: share of the *normal* rows that `predict` reports, at most. It is calibrated on a
-        fifth of the rows, at most 10,000, which no member is trained on.
+        Instead of `contamination`: about this share of the *normal* rows is reported, and every row stranger than
+        these. It is calibrated on a fifth of the rows, at most 10,000, which no member is trained on.
     **Ensemble**
     views : str or list of str, default="auto"
         How members see the columns: "minmax" scales them to [0, 1] by their range at fit, "robust" by their median and
@@ -123,8 +121,10 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
         ranking for more time.
     **Losses**
-    distance_weight : float, default=0.0
-        Weight of the distance prediction loss, 1 in the paper; 0 turns it off. See `docs/default.md` for why.
+    distance_weight : float, default=None
+        Weight of the distance prediction loss beside the novelty loss, 1 in the paper. By default the two have members
+        of their own: `n_members` with the novelty loss, and up to 8 more that predict distances, of all pairs of a
+        batch, and score rows by their distance to a subsample in the space that they learned. 0 leaves these out.
     novelty_weight : float, default=1.0
         Weight of the novelty loss; 0 turns it off, and rows are scored by their distance to subsamples of the kept rows
         in φ's space. Novelty alone, with ``n_rounds=1``, is random network distillation (RND).
@@ -225,7 +225,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "even_residuals": ["boolean", None],
         "mapping": [str, HasMethods(["fit", "transform"]), callable, RandomMapping, list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "distance_weight": [Interval(Real, 0, None, closed="left")],
+        "distance_weight": [Interval(Real, 0, None, closed="left"), None],
         "novelty_weight": [Interval(Real, 0, None, closed="left")],
         "inner_product": [StrOptions({"l1", "plain"})],
         "shrinkage": [Interval(Real, 0, 1, closed="left")],
@@ -260,7 +260,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         even_residuals: bool | None = None,
         mapping: Any = "auto",
         n_components: int = 64,
-        distance_weight: float = 0.0,
+        distance_weight: float | None = None,
         novelty_weight: float = 1.0,
         inner_product: Literal["l1", "plain"] = "l1",
         shrinkage: float = 0.1,
@@ -335,7 +335,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         240
         """
         chosen = choose_for_detector(n_rows, n_columns, self.get_params(deep=False))
-        return clone(self).set_params(**{field.name: getattr(chosen, field.name) for field in fields(chosen)})
+        own = {field.name: getattr(chosen, field.name) for field in fields(chosen) if hasattr(self, field.name)}
+        return clone(self).set_params(**own)
 
     @for_partitions
     def fit(self, X: Any, y: object = None, *, columns: TableColumns | None = None) -> Self:
@@ -357,7 +358,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             seed = seed if folder is None else folder.seed
             plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)
             views = fit_views(plan.views, matrix, plan.seed, columns)
-            trained = train_members(matrix, views, plan.members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
+            trained = train_members(matrix, views, plan.teams, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
             self._settle(matrix, plan, views)
         return self
@@ -390,12 +391,13 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         check_parameters(self)
         matrix = read_matrix(self, X, reset=False, min_rows=2)
         columns = None if self.cells_ is None else self.cells_.table
-        plan = plan_fit(settled(self), matrix.shape[0], filling_of(matrix), seed_of_renewal(self), None, columns)
+        seed, filling = seed_of_renewal(self), filling_of(matrix)
+        plan = plan_fit(self, matrix.shape[0], filling, seed, columns=columns, chosen=self.chosen_)
         n_draws = len(plan.members[0].draws)
         numbers = members_to_renew(len(plan.members), self.n_renewed_, matrix.shape[0], n_draws)
-        views, members = fit_views(plan.views, matrix, plan.seed, columns), plans_of(plan.members, numbers)
-        trained = train_members(matrix, views, members, plan.settings, self.n_jobs, verbose=bool(self.verbose))
-        take_renewed_members(self, numbers, *trained)
+        views, teams = fit_views(plan.views, matrix, plan.seed, columns), teams_of(plan.teams, numbers)
+        trained = train_members(matrix, views, teams, self.n_jobs, verbose=bool(self.verbose))
+        take_renewed_members(self, plan, numbers, *trained)
         self._settle(matrix, plan, views)
         return self
 
@@ -438,7 +440,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         """`score_samples` as each round of boosting would have it. Shape (n_rows, n_rounds); needs `KeepRounds`."""
         n_rounds = self._n_kept_rounds()
         matrix = self._new_rows(X)
-        rounds = [[panel.one_round(number) for panel in self.panels_] for number in range(n_rounds)]
+        rounds = [
+            [panel.one_round(min(number, panel.n_rounds - 1)) for panel in self.panels_] for number in range(n_rounds)
+        ]
         return -np.stack([score_rows(matrix, panels, self.combination_, self.n_jobs) for panels in rounds], axis=1)
 
     @for_partitions
@@ -514,7 +518,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         if n_here > SHARE_ROWS:
             matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
         scaled = all_scaled_scores(self, matrix)
-        views = in_turn(self.chosen_.views, scaled.shape[1])
+        views = in_turn(self.chosen_.views, self.chosen_.n_members)
         return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
 
     def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:

@@ -33,6 +33,7 @@ from rdplearn.table.memory import TableMemory, faded, learn_memory
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from rdplearn._explain.cluster_reliability import ClusterAssessment
     from rdplearn._explain.reliability import Assessment
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.transformer import RDPTransformer
@@ -199,7 +200,7 @@ class TableModel(BaseEstimator):
             here = np.arange(batch.num_rows) if wanted is None else wanted[found:] - first_row
             here = here[here < batch.num_rows]
             if len(here):
-                pieces.append(self._explain_rows(batch.take(here), matrix[here]))
+                pieces.append(self.explain_encoded(batch.take(here), matrix[here]))
             found, first_row = found + len(here), first_row + batch.num_rows
             if wanted is not None and found == len(wanted):
                 break
@@ -211,15 +212,21 @@ class TableModel(BaseEstimator):
         return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
 
     @for_partitions
-    def assess(self, table: Any) -> Assessment:
-        """How far to trust the ranking of a table's rows, and the alarms at several false-alarm rates, without labels.
+    def assess(self, table: Any, *, n_rows: int | None = None) -> Assessment | ClusterAssessment:
+        """How far to trust what the model says of a table's rows, without labels.
 
-        A large table is judged by a random sample; see `rdplearn._explain.reliability`.
+        Of a detector, whether another seed would have the same rows at the top, and the alarms at several false-alarm
+        rates; of a clusterer, whether there are clusters at all. A large table is judged by a random sample.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            Rows of the table, if this is but a random sample of it.
         """
         opened = open_table(table)
         sample = self._sample(opened)
         matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
-        return self.estimator.assess(matrix, n_rows=sample.n_rows_seen)
+        return self.estimator.assess(matrix, n_rows=n_rows or sample.n_rows_seen)
 
     def apply_batches(
         self, table: Any, function: Callable[[Any], Any], *, skip_rows: int = 0
@@ -236,7 +243,8 @@ class TableModel(BaseEstimator):
                     result = function(matrix)
                 yield batch, result
 
-    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+    def explain_encoded(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
@@ -274,6 +282,7 @@ def detect(
     *,
     ignore: Iterable[str] = (),
     kinds: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
     missing: Iterable[str] = (),
     decimal: str | None = None,
     thousands: str | None = None,
@@ -295,6 +304,7 @@ def detect(
     table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
     ignore : columns that are kept in the result and not looked at, such as identifiers and labels
     kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
+    weights : how much columns count, such as ``{"amount": 3}``; 1 by default, and 0 is the same as ignoring one
     missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
     separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
     reasons : whether to say why rows are reported
@@ -333,6 +343,7 @@ def detect(
     encoder = TableEncoder(
         ignore=ignore,
         kinds=kinds,
+        weights=weights,
         missing=missing,
         decimal=decimal,
         thousands=thousands,

@@ -1,4 +1,4 @@
-"""The sessions of docs/command_line.md and the blocks of docs/model_files.md run as they stand."""
+"""The sessions of docs/command_line.md and docs/sql.md, and the blocks of docs/model_files.md run as they stand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 # Scores differ in their last digits between processors; columns are aligned by what stands in them.
@@ -30,8 +32,11 @@ def simplified(text: str) -> list[str]:
     return sorted(line for line in lines if line.strip("─ "))
 
 
-def test_the_sessions_run_as_they_stand(tmp_path: Path):
-    commands = sessions((DOCS / "command_line.md").read_text())
+@pytest.mark.parametrize("page", ["command_line.md", "sql.md"])
+def test_the_sessions_run_as_they_stand(page: str, tmp_path: Path):
+    if page == "sql.md":
+        pytest.importorskip("adbc_driver_sqlite", reason="databases need rdplearn[sql]")
+    commands = sessions((DOCS / page).read_text())
     assert len(commands) >= 8
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()

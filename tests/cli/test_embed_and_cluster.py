@@ -109,7 +109,10 @@ def test_cluster_tells_of_its_groups(run: Run, table: Path, models: dict[str, Pa
     for group in facts["clusters"]:
         assert clusters[group["typical"]["row"] - 1] == group["cluster"]
         assert group["typical"]["order"] == f"A{group['typical']['row'] - 1:05d}"
+    assert facts["trust"]["level"] in ("clear", "some", "shaky", "none")
+    assert facts["trust"]["n_judged"] == 300
     told = run("cluster", models["cluster"], table, "--label", "city").stdout
+    assert facts["trust"]["words"] in told
     assert "typical amount" in told
     assert "300 rows in 3 clusters." in told
     assert "NMI" in told
@@ -164,6 +167,7 @@ def test_resume_goes_on_where_the_journal_ends(
         sizes = [group["rows"] for group in whole_facts["clusters"]]
         assert [group["rows"] for group in facts["clusters"]] == sizes
         assert "typical" not in facts["clusters"][0]
+        assert "trust" not in facts
     assert output.read_bytes() == whole
 
 

@@ -21,7 +21,9 @@ def test_detect_writes_a_report_beside_everything_else(run: Run, table: Path, tm
 def test_report_tells_its_summary_and_writes_the_page(run: Run, model: Path, table: Path, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = run("report", model, table, "--id", "order").stdout
-    assert told.startswith("sales.csv has 300 rows and 5 columns.")
+    verdict, first = told.splitlines()[:2]
+    assert "of the 10 most unusual rows would be the same." in verdict
+    assert first.startswith("sales.csv has 300 rows and 5 columns.")
     assert told.endswith("Report: report.html\n")
     assert "Against the labels" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 

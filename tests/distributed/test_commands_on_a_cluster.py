@@ -98,8 +98,12 @@ def test_features_and_groups(run, folder, command):
 
 def test_a_clusterer_of_a_cluster_is_kept_as_one_of_this_machine(run, folder):
     options = ["--ignore", "order", "--ignore", "fraud", "--components", "4", "--steps", "20", "-k", "3"]
-    run("cluster", folder / "whole.parquet", *options, "-m", folder / "here.groups")
-    run("cluster", folder / "parts", *options, "-m", folder / "there.groups", *run.there)
+    told = [
+        run("cluster", folder / "whole.parquet", *options, "-m", folder / "here.groups", "--json"),
+        run("cluster", folder / "parts", *options, "-m", folder / "there.groups", "--json", *run.there),
+    ]
+    trust = [json.loads(facts.stdout)["trust"] for facts in told]
+    assert trust[0] == trust[1]  # judged by the same rows
     here, there = rdplearn.load(folder / "here.groups"), rdplearn.load(folder / "there.groups")
     assert np.array_equal(there.estimator.labels_, here.estimator.labels_)
     assert np.array_equal(there.estimator.cluster_centers_, here.estimator.cluster_centers_)

@@ -7,7 +7,10 @@ import importlib
 
 import pytest
 
-MODULES = ("baselines.doc2vec", "datasets", "metrics", "significance", "study.comparison", "study.values")
+MODULES = (
+    "baselines.doc2vec", "datasets", "false_alarms", "markdown", "metrics", "mixed.columns", "mixed.loading",
+    "mixed.measuring", "mixed.planting", "significance", "study.comparison", "study.values",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODULES)

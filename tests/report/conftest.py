@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rdplearn import RDPDetector, TableEncoder, TableModel
-from rdplearn.report import detection_report, write_page
+from rdplearn import RDPClusterer, RDPDetector, TableEncoder, TableModel
+from rdplearn.report import cluster_report, detection_report, write_page
 
 QUICK = {"n_members": 3, "n_rounds": 1, "n_steps": 60, "max_samples": 1000, "random_state": 0}
 NASTY_NAME = "<script>window.hacked=1</script>"
@@ -72,6 +72,14 @@ def nasty_table() -> pa.Table:
     )
 
 
+def arch(n_rows: int = 400) -> pa.Table:
+    """One curved whole, without clusters."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, n_rows)
+    across, up = (side + rng.normal(0, 0.05, n_rows) for side in (np.cos(angle), np.sin(angle)))
+    return pa.table({"x": across, "y": up})
+
+
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory, orders_found) -> dict[str, Path]:
     """A page of each kind that the browser tests open."""
@@ -87,6 +95,7 @@ def pages(tmp_path_factory, orders_found) -> dict[str, Path]:
         "one_row": detection_report(fitted(calm), calm.slice(0, 1)),
         "many_rows": detection_report(fitted(many), many),
         "many_columns": detection_report(fitted(wide, n_steps=20), wide, n_top=20),
+        "clusters": cluster_report(TableModel(RDPClusterer(4, random_state=0)).fit(arch()), arch()),
     }
     for name, dictionary in found.items():
         write_page(json.loads(json.dumps(dictionary)), folder / f"{name}.html")

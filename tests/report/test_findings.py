@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
+from copy import copy
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableModel, write_report
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableEncoder, TableModel, write_report
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report import cluster_report, detection_report, figures, page, place_on_map
 from rdplearn.report.score_line import lines_to_draw
-from tests.report.conftest import fitted, orders
+from rdplearn.report.summary import explained_alarms
+from rdplearn.report.verdict import verdict_on_ranking
+from tests.report.conftest import QUICK, arch, fitted, orders
 
 
 def test_findings_are_plain_values(orders_found):
@@ -91,9 +94,6 @@ def test_without_labels_there_is_no_evaluation(orders_model):
 def test_numbers_of_a_csv_are_numbers_in_the_list(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("price;kind\n" + "".join(f"{value},5;{'ab'[value % 2]}\n" for value in range(1, 60)))
-    from rdplearn import RDPDetector, TableEncoder
-    from tests.report.conftest import QUICK
-
     model = TableModel(RDPDetector(**QUICK), TableEncoder(decimal=",")).fit(path)
     found = detection_report(model, path)
     assert found["table"]["name"] == "numbers.csv"
@@ -147,6 +147,103 @@ def test_the_map_keeps_what_is_far_apart_apart(orders_found, orders_model):
     assert np.corrcoef(pdist(features), pdist(points))[0, 1] > 0.6
 
 
+def test_kinds_and_columns_are_those_of_all_reported_rows_however_few_are_listed(orders_model):
+    scores = np.sort(-orders_model.score_samples(orders()))
+    estimator = copy(orders_model.estimator)
+    estimator.offset_ = -float(scores[-31])
+    model = copy(orders_model)
+    model.estimator = estimator
+    found = detection_report(model, orders(), n_top=5)
+    assert (found["scores"]["n_reported"], found["n_alarms_explained"], found["n_explained"]) == (30, 30, 5)
+    assert sum(kind["n_rows"] for kind in found["kinds"]) == 30
+    assert sum(driver["n_rows"] for driver in found["drivers"]) == 30
+    highest = {row["row"] for row in found["rows"][:5]}
+    assert highest <= {row for kind in found["kinds"] for row in kind["rows"]}
+    told = " ".join(found["summary"])
+    assert f"All 30 reported rows are of {len(found['kinds'])} kinds." in told
+    assert "Over all 30 reported rows, " in told
+    assert "kinds of all 30 reported rows" in page(found)
+
+
+def test_where_not_all_reported_rows_are_meant_the_report_says_so(orders_found):
+    many = orders_found | {"scores": orders_found["scores"] | {"n_reported": 5000}, "n_alarms_explained": 1000}
+    assert explained_alarms(many) == "the 1,000 highest of the 5,000 reported rows"
+    text = page(many)
+    assert "all 5,000 reported" not in text
+    assert "the kinds of the 1,000 highest of the 5,000 reported rows" in text
+
+
+def test_a_report_of_nothing_reported_has_no_kinds(orders_model):
+    ordinary = np.argsort(-orders_model.score_samples(orders()))[:100]
+    found = detection_report(orders_model, orders().take(ordinary), n_top=5)
+    assert (found["scores"]["n_reported"], found["kinds"], found["n_alarms_explained"]) == (0, [], 0)
+    assert 'id="kinds"' not in page(found)
+
+
+@pytest.mark.parametrize(
+    ("figure", "level", "title"),
+    [
+        (0.93, "good", "The ranking can be trusted"),
+        (0.6, "partly", "Trust the rows at the very top"),
+        (0.2, "poor", "Do not rely on this ranking yet"),
+    ],
+)
+def test_the_verdict_follows_the_stability(figure, level, title):
+    verdict = verdict_on_ranking({"figure": figure, "n_top": 50}, 5000)
+    assert (verdict["level"], verdict["title"]) == (level, title)
+    assert f"about {100 * figure:.0f} % of the 50 most unusual rows would be the same" in verdict["words"]
+
+
+def test_the_ranking_of_a_single_member_is_not_judged():
+    table = pa.table({"size": np.random.default_rng(0).normal(size=100)})
+    found = detection_report(fitted(table, n_members=1), table, n_top=5)
+    assert found["verdict"]["level"] == "unknown"
+    assert "a single member" in found["verdict"]["words"]
+
+
+def test_columns_spread_over_all_rows_and_rows_lie_among_them():
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "amount": [*rng.normal(100, 10, 299).round(1), 5000.0],
+            "year": [1990 + number % 30 for number in range(299)] + [1850],
+            "paid": ["cash"] * 200 + ["card"] * 99 + ["gold"],
+            "when": [f"2024-{1 + number % 12:02d}-01" for number in range(300)],
+        }
+    )
+    found = detection_report(fitted(table, contamination=0.01), table, n_top=10)
+    spreads = found["spreads"]["columns"]
+    assert found["spreads"]["n_rows"] == 300
+    assert 70 < spreads["amount"]["low"] < spreads["amount"]["high"] < 140  # the odd one does not squeeze the others
+    assert sum(spreads["amount"]["counts"]) >= 0.97 * 300
+    assert spreads["year"]["words"] == ["1990", "2019"]
+    assert spreads["when"]["words"] == ["2024-01-01", "2024-12-01"]
+    assert spreads["paid"] == {"values": ["cash", "card", "gold"], "counts": [200, 99, 1], "n_values": 3}
+    row = next(row for row in found["rows"] if row["row"] == 300)
+    marks = {column["column"]: column for column in row["reasons"]["columns"]}
+    assert marks["amount"]["at"] == 5000.0
+    assert marks["year"]["at"] == 1850.0
+    assert (marks["paid"]["text"], marks["paid"]["same"]) == ("gold", 1)
+    assert row["cells"] == ["5000", "1850", "gold", "2024-12-01"]
+    assert row["values"][found["shown_columns"].index("year")] == "1850"  # years have no comma
+    json.dumps(found, allow_nan=False)
+
+
+def test_all_cells_of_listed_rows_are_there_as_the_table_has_them(tmp_path):
+    path = tmp_path / "prices.csv"
+    long = "x" * 500
+    lines = [f'"${number},000",{number % 3},{long if number == 7 else "short"}' for number in range(1, 61)]
+    path.write_text("price,kind,note\n" + "\n".join(lines))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RDPWarning)  # prices are read as numbers
+        model = TableModel(RDPDetector(**QUICK)).fit(path)
+    found = detection_report(model, path)
+    assert found["table"]["columns"] == ["price", "kind", "note"]
+    by_row = {row["row"]: row for row in found["rows"]}
+    assert by_row[7]["cells"] == ["$7,000", "1", long]
+    assert by_row[7]["values"][0] == 7000.0
+
+
 @pytest.fixture(scope="module")
 def clusters():
     rng = np.random.default_rng(0)
@@ -159,8 +256,6 @@ def clusters():
             "kind": group.astype(str),
         }
     )
-    from rdplearn import TableEncoder
-
     model = TableModel(RDPClusterer(3, random_state=0), TableEncoder(ignore=["kind"])).fit(table)
     return cluster_report(model, table, label="kind")
 
@@ -173,6 +268,19 @@ def test_clusters_have_sizes_and_typical_values(clusters):
     assert by_column["colour"]["overall"].startswith("green (57%)")
     assert "noise" not in by_column
     assert clusters["evaluation"]["nmi"] == pytest.approx(1.0)
+
+
+def test_clusters_that_are_apart_are_called_clear(clusters):
+    assert clusters["verdict"]["level"] == "good"
+    assert clusters["trust"]["n_groups"] == 3
+    assert "They fall into 3 clusters" in clusters["summary"][0]
+
+
+def test_one_whole_that_was_cut_is_said_to_be_one():
+    found = cluster_report(TableModel(RDPClusterer(4, random_state=0)).fit(arch()), arch())
+    assert found["verdict"]["title"] == "One whole, and no clusters"
+    assert "There are no clusters here." in found["verdict"]["words"]
+    assert "They were cut into 4 parts" in found["summary"][0]
 
 
 def test_clusters_have_a_page_and_figures(clusters):

@@ -32,7 +32,7 @@ def test_names_and_values_are_no_markup():
 
 def test_the_parts_of_the_page_are_there(orders_found):
     text = page(orders_found)
-    for part in ("line", "map", "rows", "drivers", "evaluation", "columns", "training", "making"):
+    for part in ("kinds", "line", "map", "rows", "drivers", "evaluation", "columns", "training", "making"):
         assert f'id="{part}"' in text
     assert "with seed 0" in text
     assert "n_members" in text

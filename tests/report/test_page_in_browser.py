@@ -7,61 +7,17 @@ import re
 
 import pytest
 
-from tests.report.conftest import NASTY_NAME, NASTY_VALUES, complaints, nasty_table, requests, wait_until
+from tests.report.browsing import cells, click, drag_over_map, heading, open_fold, text_of, texts_of, type_into
+from tests.report.conftest import NASTY_NAME, NASTY_VALUES, complaints, nasty_table, requests
 
 pytestmark = pytest.mark.xdist_group("browser")
-
-
-def text_of(browser, selector: str) -> str:
-    return browser.execute_script("return document.querySelector(arguments[0]).textContent", selector)
-
-
-def texts_of(browser, selector: str) -> list[str]:
-    script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)"
-    return browser.execute_script(script, selector)
-
-
-def click(browser, selector: str) -> None:
-    browser.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-
-def type_into(browser, selector: str, text: str) -> None:
-    field = browser.find_element("css selector", selector)
-    field.clear()
-    field.send_keys(text)
-
-
-def heading(browser, title: str) -> str:
-    """The selector of a column's heading in the list of rows."""
-    place = texts_of(browser, "#row-table thead th").index(title)
-    return f"#row-table thead th:nth-of-type({place + 1}) button"
-
-
-def cells(browser, title: str) -> list[str]:
-    place = texts_of(browser, "#row-table thead th").index(title)
-    return texts_of(browser, f"#row-table tr.row td:nth-of-type({place + 2})")
-
-
-def drag_over_map(browser, shares: tuple[float, float, float, float]) -> None:
-    """Draw a box on the map with the mouse, from one place to another, in shares of its width and height."""
-    from selenium.webdriver import ActionChains
-
-    area = browser.find_element("css selector", "#chart-map .nsewdrag")
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", area)
-    left, top, right, bottom = (
-        share * area.size[side] for share, side in zip(shares, ("width", "height") * 2, strict=True)
-    )
-    middle = area.size["width"] / 2, area.size["height"] / 2
-    mouse = ActionChains(browser, duration=50)
-    mouse.move_to_element_with_offset(area, int(left - middle[0]), int(top - middle[1])).click_and_hold()
-    mouse.move_by_offset(10, 10).move_by_offset(int(right - left) - 10, int(bottom - top) - 10).release().perform()
-    wait_until(browser, "return !document.getElementById('row-chip').hidden")
 
 
 @pytest.mark.parametrize("name", ["orders", "nasty", "calm", "one_row", "many_rows", "many_columns"])
 def test_every_page_is_drawn_without_a_request_or_a_complaint(browse, pages, name):
     browser = browse(pages[name])
     assert "Plotly" in browser.execute_script("return Object.keys(window).filter((key) => key === 'Plotly')")
+    open_fold(browser, "training")
     for chart in ("scores", "map", "training"):
         assert browser.execute_script(f"return document.querySelectorAll('#chart-{chart} svg .trace').length") > 0
 
@@ -145,14 +101,13 @@ def test_a_row_opens_its_explanation_and_closes_again(browse, pages, orders_foun
     browser = browse(pages["orders"])
     type_into(browser, "#row-search", "A-17 9800")
     browser.find_element("css selector", "#row-table tr.row td.reason").click()
-    first = text_of(browser, ".explanation .bars li .words")
+    first = text_of(browser, ".explanation .reasons > li > .words")
     assert first.startswith("amount 9,800")
     assert "typical" in first
     row = next(row for row in orders_found["rows"] if row["row"] == 18)
-    assert len(texts_of(browser, ".explanation .bars li")) == len(row["reasons"]["columns"])
-    widths = browser.execute_script(
-        "return [...document.querySelectorAll('.explanation .bar')].map((bar) => bar.getBoundingClientRect().width)"
-    )
+    assert len(texts_of(browser, ".explanation .reasons > li")) == len(row["reasons"]["columns"])
+    bars = "return [...document.querySelectorAll('.explanation .reasons > li > .track > .bar')]"
+    widths = browser.execute_script(f"{bars}.map((bar) => bar.getBoundingClientRect().width)")
     assert widths[0] == max(widths) > 50
     assert "A-17" in text_of(browser, "#row-table tr.opened .pairs")
     click(browser, "#row-table tr.row .opener button")

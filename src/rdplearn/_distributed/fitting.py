@@ -63,10 +63,9 @@ def fit_detector(
     pieces = table.draw(purposes)
     views = tasks.named("rdp-fit-views", fit_views, plan.views, table.min_max(), pieces[CURVES], columns)
     members = [
-        tasks.named(
-            f"rdp-fit-member-{member.number}", fit_member, pieces[str(member.number)], views, member, plan.settings
-        )
-        for member in plan.members
+        tasks.named(f"rdp-fit-member-{member.number}", fit_member, pieces[str(member.number)], views, member, settings)
+        for of_team, settings in plan.teams
+        for member in of_team
     ]
     # All at once, so that partitions are read once; the rows to judge wait on the cluster for the weights.
     seen, *started = tasks.start([views, *members, *pieces[JUDGED], *pieces[TYPICAL], *pieces[CURVES]])
@@ -178,7 +177,7 @@ def on_one_thread(model: Any) -> Any:
     for name, value in {"n_jobs": 1, "verbose": 0}.items():
         if name in quiet.get_params(deep=False):
             setattr(quiet, name, value)
-    for name in ("transformer", "transformer_"):  # of a clusterer
+    for name in ("transformer", "transformer_", "detector"):  # of a clusterer, and of a detector with answers
         if getattr(quiet, name, None) is not None:
             setattr(quiet, name, on_one_thread(getattr(quiet, name)))
     return quiet

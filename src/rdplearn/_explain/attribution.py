@@ -1,8 +1,8 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
 A column is to blame if mending it mends the row. A row :math:`x` is scored again with the cells of one column as other
-rows have them: those that are most like it, the nearest of these, and the most typical row of all
-(`typical_rows.py`). The lowest of these scores counts, and what mending takes off the score is the column's *repair*,
+rows have them: those that are most like it, and the most typical row of all (`typical_rows.py`). The lower of these
+scores counts, and what mending takes off the score is the column's *repair*,
 
 .. math:: r_j = s(x) - \min_t s(x \text{ with } t_j) \ge 0 .
 
@@ -59,7 +59,7 @@ def attribute(
         typical, nearest = typical_rows.similar_rows(actual, together, weights)
         deviations = typical_rows.deviations(actual - typical)
         rows, groups = most_deviating(deviations, group_of_column, n_tried(len(sizes)))
-        others = [typical, *(typical_rows.rows[places] for places in (nearest[:, 0], np.zeros_like(nearest[:, 0])))]
+        others = [typical, typical_rows.rows[np.zeros(len(nearest), dtype=np.int64)]]
         cells = Cells(actual, rows, groups, group_of_column, anomaly_scores)
         mended, alone = cells.repairs(others, scores[block]), cells.alone(typical)
         totals = scores[block] - typical_rows.score
@@ -142,6 +142,8 @@ class Cells:
         return self._placed(scores[n_rows:] - scores[self.rows])
 
     def _scores_of(self, base: Matrix, other: Matrix, rows: Ints, groups: Ints) -> Doubles:
+        if not len(rows):
+            return np.empty(0)
         return self.anomaly_scores(BorrowedValues(base, other, rows, groups, self.group_of_column))
 
     def _placed(self, effects: Doubles) -> sp.csr_array:

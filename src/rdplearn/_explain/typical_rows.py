@@ -19,7 +19,7 @@ from rdplearn.table.typical import TYPICAL_SHARES
 
 SAMPLED_ROWS = 1_000
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
-MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 256, 16, 2**16
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 128, 16, 2**16
 N_NEAREST = 3  # odd, so that a median is a value that occurs
 ROWS_AT_ONCE = 2**12  # their distances to all typical rows stay in the processor's cache
 SMALLEST_DISTANCE = 0.5  # in spreads

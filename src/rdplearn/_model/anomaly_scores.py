@@ -1,7 +1,7 @@
 r"""How anomalous one member finds rows: two formulas.
 
 With the novelty loss, a row's score is the mean squared residual :math:`\frac{1}{K} \|\phi(x) - \eta(x)\|^2`. Without
-it φ and η need not agree, and a row is scored by its mean distance, in φ's space, to the nearest row of small random
+it φ and η need not agree, and a row is scored by its mean distance, in φ's space, to the nearest row of random
 subsamples of the rows that boosting kept. Sums over a row's components are taken one after the other, so that a row's
 score does not depend on the rows beside it, to the last bit.
 """
@@ -14,6 +14,7 @@ from rdplearn._model.products import row_products
 from rdplearn._types import Floats
 
 N_SUBSAMPLES, SUBSAMPLE_SIZE = 50, 8
+SAME = 1e-5  # of a row's squared length: nearer is the same row, up to rounding
 
 
 def novelty_scores(phi: Floats, eta: Floats) -> Floats:
@@ -28,14 +29,16 @@ def mean_squares(residuals: Floats) -> Floats:
     return np.add.reduce(residuals, axis=-1) / np.float32(residuals.shape[-1])
 
 
-def nearest_subsample_scores(phi: Floats, references: Floats) -> Floats:
+def nearest_subsample_scores(phi: Floats, references: Floats, n_subsamples: int = N_SUBSAMPLES) -> Floats:
     """Mean, over the subsamples, of the distance to the nearest of their rows.
 
-    phi : (n_rows, n_components); references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components)
+    phi : (n_rows, n_components); references : (n_references, n_components), one subsample after the other
     """
+    own = np.add.reduce(phi * phi, axis=1)
     squared = row_products(phi, references.T)
     squared *= -2.0
-    squared += np.add.reduce(phi * phi, axis=1)[:, None]
+    squared += own[:, None]
     squared += np.einsum("ij,ij->i", references, references)
-    nearest = squared.reshape(len(phi), N_SUBSAMPLES, SUBSAMPLE_SIZE).min(axis=2)
-    return np.sqrt(np.maximum(nearest, 0.0)).mean(axis=1)
+    nearest = squared.reshape(len(phi), n_subsamples, -1).min(axis=2)
+    nearest[nearest < np.float32(SAME) * own[:, None]] = 0.0
+    return np.sqrt(nearest).mean(axis=1)

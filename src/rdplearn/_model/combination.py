@@ -14,22 +14,25 @@ In both, scores are brought to a *scale* on which they are averaged: as they are
 A detector may have several *voices*: members that judge by novelty, members that judge by distance, and the cells of a
 table (`cells.py`). What each of them says becomes a surprise, :math:`-\log_{10} p`, where `p` is the share of rows that
 it finds as odd (`tails.py`), and the largest counts: one voice is enough. That largest surprise is brought to the same
-scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
-row in a thousand is as odd".
+scale once more, for the more voices there are, the more often one of them is surprised; this time among the rows that
+are normal (`normal_rows.py`). A score of 3 reads "about one normal row in a thousand is as odd".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Floats, Ints
-from rdplearn._views.tails import LONG_WAY, score_curve
+from rdplearn._views.normal_rows import OF_LOGS, OF_SURPRISES, anomalous_share, without_top
+from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
+PRICE = 1.2  # in nats, of voices after the first
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
 
@@ -87,9 +90,8 @@ class Combination:
 
         scaled : (n_rows, n_members), on the scale; the cells' surprise, where they have a voice, is one column more
         """
-        # no product: BLAS would give the same row other last bits among other rows
         if not self.voices:
-            return self.from_scale(np.add.reduce(scaled * self.weights, axis=1))
+            return self.from_scale(self.averages(scaled, np.arange(len(self.weights))))
         return np.asarray(np.interp(self.largest_surprise(scaled), *self.scale) / NATS)
 
     def largest_surprise(self, scaled: npt.NDArray[np.floating]) -> Doubles:
@@ -100,8 +102,13 @@ class Combination:
 
     def surprise(self, scaled: npt.NDArray[np.floating], voice: Voice) -> Doubles:
         """What one voice says, in nats, its price paid: (n_rows,)."""
-        averages = np.add.reduce(scaled[:, voice.members] * self.weights[voice.members], axis=1)
-        return np.asarray(np.interp(averages, voice.knots, voice.heights) - voice.price)
+        return np.asarray(np.interp(self.averages(scaled, voice.members), voice.knots, voice.heights) - voice.price)
+
+    def averages(self, scaled: npt.NDArray[np.floating], members: Ints) -> Doubles:
+        """What some members say together: (n_rows,)."""
+        # no product: BLAS would give the same row other last bits among other rows; and row by row in memory
+        weighted = np.ascontiguousarray(scaled[:, members] * self.weights[members])
+        return np.asarray(np.add.reduce(weighted, axis=1))
 
     def with_weights(self, weights: Doubles) -> Combination:
         """The same with other weights, which are made to add up to 1, or to 1 in each voice that has any."""
@@ -116,30 +123,40 @@ def mean_of(n_members: int) -> Combination:
     return Combination(geometric=False, weights=np.full(n_members, 1.0 / n_members))
 
 
-def geometric_mean(spreads: npt.ArrayLike) -> Combination:
-    """Members count the less, the wider their logarithms spread.
+def geometric_mean(spreads: npt.ArrayLike, teams: Sequence[Sequence[int]] | None = None) -> Combination:
+    """Members count the less, the wider their logarithms spread. teams : in each of which weights add up to 1.
 
     Examples
     --------
     >>> geometric_mean([1.0, 1.0, 0.5]).weights.tolist()
     [0.25, 0.25, 0.5]
+    >>> geometric_mean([1.0, 1.0, 0.5], [[0, 1], [2]]).weights.tolist()
+    [0.5, 0.5, 1.0]
     """
-    voices = 1.0 / np.maximum(np.asarray(spreads, dtype=np.float64), SMALLEST_SPREAD)
-    return Combination(geometric=True, weights=voices / voices.sum())
+    weights = 1.0 / np.maximum(np.asarray(spreads, dtype=np.float64), SMALLEST_SPREAD)
+    for members in [range(len(weights))] if teams is None else teams:
+        weights[list(members)] /= weights[list(members)].sum()
+    return Combination(geometric=True, weights=weights)
 
 
-def with_voices(combination: Combination, scaled: npt.NDArray[np.floating]) -> Combination:
+def with_voices(combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints]) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
+    teams : members of each voice; all but the first are heard only when they are sure
     """
     if not combination.geometric:
         return combination
-    members = np.arange(len(combination.weights))
-    averages = np.add.reduce(scaled[:, members] * combination.weights, axis=1)
-    voices = (Voice(members, *score_curve(np.exp(averages.astype(np.float64)))),)
+    averages = [combination.averages(scaled, members).astype(np.float64) for members in teams]
+    voices = tuple(
+        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=PRICE if number else 0.0)
+        for number, (members, logs) in enumerate(zip(teams, averages, strict=True))
+    )
     unscaled = replace(combination, voices=voices)
-    return replace(unscaled, scale=score_curve(np.exp(unscaled.largest_surprise(scaled))))
+    surprises = np.sort(unscaled.largest_surprise(scaled))
+    # what is rare among all rows is not rare enough where many of them are anomalies
+    share = max(anomalous_share(np.sort(averages[0]), OF_LOGS), anomalous_share(surprises, OF_SURPRISES))
+    return replace(unscaled, scale=score_curve(np.exp(without_top(surprises, share)), RESIDUAL_POINTS))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:

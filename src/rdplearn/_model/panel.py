@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rdplearn._model.anomaly_scores import N_SUBSAMPLES
 from rdplearn._model.losses import REPRESENTATION_SLOPE, leaky
 from rdplearn._model.mapping import Mapping, Projection
 from rdplearn._model.products import row_products
@@ -25,7 +26,8 @@ from rdplearn._views.view import View
 class Round:
     """What scoring needs of one round of a member.
 
-    references : (N_SUBSAMPLES * SUBSAMPLE_SIZE, n_components), φ of the subsamples; None with the novelty loss on
+    references : (n_references, n_components), φ of the subsamples, one after the other; None with the novelty loss on
+    n_subsamples : how many these are
     typical : median score of the rows that the member has drawn
     """
 
@@ -33,6 +35,7 @@ class Round:
     mapping: Mapping
     references: Floats | None = None
     typical: float = 1.0
+    n_subsamples: int = N_SUBSAMPLES
 
 
 @dataclass
@@ -61,7 +64,7 @@ class Panel:
         `weights` and `bias` are as wide as the first one
     networks : φ of each seat where it is a network of the user's own; `weights` and `bias` are empty then
     mappings : one projection for all with its weights side by side likewise, or a mapping for each
-    references : (n_seats, n_references, n_components) or None
+    references : (n_seats, n_references, n_components) or None; n_subsamples : of each seat
     typical : (n_seats,), median score of the rows that each member has drawn
     """
 
@@ -78,6 +81,7 @@ class Panel:
         self.typical = np.ones(n_seats, dtype=np.float32)
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_seats
         self.references: Floats | None = None
+        self.n_subsamples = example.n_subsamples
         if example.references is not None:
             self.references = np.zeros((n_seats, *example.references.shape), dtype=np.float32)
         elif isinstance(example.mapping, Projection):

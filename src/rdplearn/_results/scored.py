@@ -131,6 +131,21 @@ class AllScores:
         return np.concatenate([np.empty(0), *self._scores])
 
 
+class MutedRows:
+    """Counts the rows that muting rules have put down to the threshold: no other row has exactly this score."""
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold, self.n_rows = threshold, 0
+
+    def add(self, scored: ScoredRows) -> None:
+        """Take in the next rows."""
+        self.n_rows += int(np.sum(scored.scores == self.threshold))
+
+    def merge(self, later: MutedRows) -> None:
+        """Take in what was counted of rows that follow."""
+        self.n_rows += later.n_rows
+
+
 class Evaluation:
     """Compares scores with a column of labels: 1, yes or true for an anomaly; 0, no or false; empty where unknown.
 

@@ -130,7 +130,9 @@ def seat_scores(rows: Rows, panel: Panel, target_slope: float | None = None) -> 
             scores[some] = novelty_scores(phi, panel.targets(rows, some)).T
         else:
             references = panel.references[some]
-            scores[some] = [nearest_subsample_scores(phi[:, seat], each) for seat, each in enumerate(references)]
+            scores[some] = [
+                nearest_subsample_scores(phi[:, seat], each, panel.n_subsamples) for seat, each in enumerate(references)
+            ]
     return scores.T
 
 

@@ -1,25 +1,29 @@
-"""Where to draw the line between normal and anomalous, without labels.
+r"""Where to draw the line between normal and anomalous, without labels.
 
-Three ways to say it: as a share of all rows (`contamination=0.02`), as a share of the *normal* rows
-(`false_alarm_rate=0.01`), or not at all (`"auto"`).
+Two ways to say it: as a share of all rows (`contamination=0.02`), or as a share of the *normal* rows
+(`false_alarm_rate=0.01`). `contamination="auto"` is the second at one in a hundred, on the rows of the table itself:
+about one in a hundred normal rows, and every row stranger than these.
 
 A false-alarm rate is calibrated on rows that were held back from training, for a row that a member was trained on looks
-more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want
-to count. Leaving out what boosting dropped does not help: it drops a fixed share, most of it normal, and a line drawn
-on the survivors alone reports many times the share asked for. Instead the tail of the normal rows is continued from
-below: their log scores are taken to fall off no slower, beyond the 85 % point, than the slowest exponential that they
-show under it. The line is the lower one of this tail's quantile and that of all rows. So without anomalies the rate is
-met, and a group of up to 15 % anomalies does not push the line up out of reach.
+more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want to
+count, so their share is told first, without knowing any of them (`normal_rows.py`), and taken off the top. The rate is
+read off the rows that are left. Where fewer than five lie beyond it, their upper tail is continued along a line.
+
+Up to a tenth of the rows may be anomalies; beyond that the line errs towards fewer alarms. A rare kind of normal row,
+well apart from the others, is taken for anomalous and reported.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
 from rdplearn._types import Doubles
+from rdplearn._views.normal_rows import BEYOND, MIDDLE, OF_LOGS, OF_SURPRISES, anomalous_share, quantiles, without_top
 from rdplearn.errors import warn_user
 
-BODY = np.array([0.5, 0.6, 0.7, 0.8, 0.85])  # where anomalies are taken to be absent
+AUTOMATIC_RATE = 0.01
+FEWEST = 5  # rows beyond a line that is read off; fewer say little
 
 
 def share_threshold(scores: Doubles, contamination: float) -> float:
@@ -27,24 +31,22 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
     return float(np.quantile(scores, 1.0 - contamination))
 
 
-def automatic_threshold(scores: Doubles, *, on_logs: bool = False) -> float:
-    """Tukey's upper fence, the end of a box plot's whisker: upper quartile plus 1.5 interquartile ranges.
-
-    on_logs : of the logarithms, for scores that are geometric means
+def automatic_threshold(scores: Doubles, *, is_surprise: bool = False) -> float:
+    """The anomaly score that about one in a hundred normal rows exceeds.
 
     Examples
     --------
     >>> import numpy as np
-    >>> scores = np.random.default_rng(0).chisquare(50, size=1000)
-    >>> bool(0 < np.mean(scores > automatic_threshold(scores, on_logs=False)) < 0.02)
-    True
+    >>> scores = np.random.default_rng(0).chisquare(50, size=2000)
+    >>> scores[:100] *= 10.0
+    >>> line = automatic_threshold(scores)
+    >>> bool(np.all(scores[:100] > line)), round(float(np.mean(scores[100:] > line)), 2)
+    (True, 0.01)
     """
-    lower, upper = np.quantile(_logs(scores) if on_logs else scores, [0.25, 0.75])
-    fence = upper + 1.5 * (upper - lower)
-    return float(np.exp(fence) if on_logs else fence)
+    return rate_threshold(scores, AUTOMATIC_RATE, is_surprise=is_surprise)
 
 
-def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> float:
+def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float, *, is_surprise: bool = False) -> float:
     """The anomaly score that the share `false_alarm_rate` of normal rows exceeds.
 
     Parameters
@@ -55,29 +57,37 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float) -> fl
     if _rank(n_rows, false_alarm_rate) > n_rows:
         warn_user(
             f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
-            f"calibrate on and has {n_rows}: the threshold is the highest score among them. Pass a higher rate or "
-            "fit on more rows."
+            f"calibrate on and has {n_rows}: the threshold is a guess beyond the scores that there are. Pass a higher "
+            "rate or fit on more rows."
         )
-    return rate_threshold(unseen_scores, false_alarm_rate)
+    return rate_threshold(unseen_scores, false_alarm_rate, is_surprise=is_surprise)
 
 
-def rate_threshold(scores: Doubles, false_alarm_rate: float) -> float:
-    """The lower one of the scores that this share of all rows exceeds, and of the normal rows by their body."""
-    place = min(_rank(len(scores), false_alarm_rate), len(scores)) - 1
-    return float(min(np.partition(scores, place)[place], continued_tail(scores, false_alarm_rate)))
+def rate_threshold(scores: Doubles, false_alarm_rate: float, *, is_surprise: bool = False) -> float:
+    """The anomaly score that this share of the normal rows exceeds.
+
+    is_surprise : for scores as -log p, of either sign; otherwise they are sizes, and none is negative
+    """
+    if not is_surprise:
+        logs = np.sort(np.log(np.maximum(scores, np.finfo(np.float64).tiny)))
+        return float(np.exp(_read_off(without_top(logs, anomalous_share(logs, OF_LOGS)), false_alarm_rate)))
+    ascending = np.sort(scores)
+    return _read_off(without_top(ascending, anomalous_share(ascending, OF_SURPRISES)), false_alarm_rate)
 
 
-def continued_tail(scores: Doubles, share: float) -> float:
-    """The score that this share of rows would exceed if the tail went on as the body suggests."""
-    logs = np.quantile(_logs(scores), BODY)
-    survivors = -np.log(1.0 - BODY)
-    slope = float(np.max(np.diff(logs) / np.diff(survivors)))
-    return float(np.exp(logs[-1] + slope * max(0.0, np.log((1.0 - BODY[-1]) / share))))
+def _read_off(normal: Doubles, false_alarm_rate: float) -> float:
+    if false_alarm_rate * len(normal) >= FEWEST:
+        return float(normal[min(_rank(len(normal), false_alarm_rate), len(normal)) - 1])
+    return continued_tail(normal, false_alarm_rate)
+
+
+def continued_tail(ascending: Doubles, share: float) -> float:
+    """What this share of normal rows would exceed, by a line against normal quantiles through their upper tail."""
+    last = 1.0 - min(FEWEST / len(ascending), 1.0 - BEYOND)
+    low, high = quantiles(ascending, np.array([MIDDLE, last]))
+    slope = (high - low) / (ndtri(last) - ndtri(MIDDLE))
+    return float(high + slope * max(0.0, ndtri(1.0 - share) - ndtri(last)))
 
 
 def _rank(n_rows: int, false_alarm_rate: float) -> int:
     return int(np.ceil((1.0 - false_alarm_rate) * (n_rows + 1)))  # the +1 makes it right for finitely many rows
-
-
-def _logs(scores: Doubles) -> Doubles:
-    return np.log(np.maximum(scores, np.finfo(np.float64).tiny))

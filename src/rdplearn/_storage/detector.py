@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
 from rdplearn._fit_plan import check_parameters, scoring_panels
-from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE
+from rdplearn._model.anomaly_scores import N_SUBSAMPLES
 from rdplearn._model.combination import LARGEST_SCORE, Combination, Voice
 from rdplearn._model.mapping import Identity, Projection
 from rdplearn._model.mapping import Mapping as DrawnMapping
@@ -67,6 +67,7 @@ CHOICES = {
     "even_residuals": bool,
     "max_samples": float,
     "score_rounds": int,
+    "distance_members": int,
 }
 TOO_LARGE = 0.99 * LARGEST_SCORE  # what stands for "farther than numbers go", up to rounding
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
@@ -87,12 +88,19 @@ class StoredPanel:
 
     members : their numbers
     activation : of the random mapping after its projection; None for the original space
+    n_rounds : how many rounds of its members there are
+    n_components : of φ
+    n_references : rows in φ's space that members without the novelty loss score by, in `n_subsamples`; 0 with it
     """
 
     members: list[int]
     views: list[dict[str, Any]]
     activation: str | None
     n_targets: int
+    n_rounds: int
+    n_components: int
+    n_references: int
+    n_subsamples: int
 
 
 @dataclass(frozen=True)
@@ -111,9 +119,7 @@ class StoredVoice:
 class StoredDetector:
     """The part of the header that describes a detector.
 
-    n_rounds : how many rounds of members there are: those that score, or all
-    n_scoring : how many of these score, the last ones
-    n_references : rows in φ's space that members without the novelty loss score by; 0 with the novelty loss
+    n_scoring : how many rounds of members score, the last ones
     n_records : of the history
     chosen : what "auto" and None came to, see `DetectorChoices`; None in files of format 1, which do not say
     voices : members that judge in the same way, see `StoredVoice`; none if their average is the score
@@ -130,9 +136,7 @@ class StoredDetector:
     column_names: list[str] | None
     offset: float
     panels: list[dict[str, Any]]
-    n_rounds: int
     n_scoring: int
-    n_references: int
     n_records: int
     voices: list[dict[str, Any]]
     cells: dict[str, Any] | None
@@ -159,7 +163,6 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         described, of_cells = describe_cells(detector.cells_)
         cells, arrays = asdict(described), arrays | {f"cells.{part}": array for part, array in of_cells.items()}
     typical = detector.typical_rows_.rows
-    references = detector.panels_[0].references
     header = StoredDetector(
         parameters=plain_parameters(detector),
         chosen=_plain_choices(detector.chosen_),
@@ -167,9 +170,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         column_names=stored_names(detector),
         offset=float(detector.offset_),
         panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
-        n_rounds=detector.panels_[0].n_rounds,
         n_scoring=detector.n_scoring_rounds_,
-        n_references=0 if references is None else references.shape[1],
         n_records=len(detector.history_),
         voices=[
             asdict(StoredVoice([int(n) for n in voice.members], len(voice.knots), float(voice.price)))
@@ -187,14 +188,15 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
 def layout(description: Any, n_arrays: int) -> Layout:
     """The types and shapes of the arrays that a detector of this description has."""
     stored, panels, detector = _read(description)
-    if stored.n_rounds * len(panels) > n_arrays:
-        raise ModelFileError(f"{OWNER} has an impossible 'n_rounds': {stored.n_rounds}.")
+    n_rounds = sum(panel.n_rounds for panel in panels)
+    if n_rounds > n_arrays:
+        raise ModelFileError(f"{OWNER} has an impossible 'n_rounds': {n_rounds}.")
     wanted: Layout = {
         "history": ("F64", (stored.n_records, len(HISTORY_COUNTS) + len(HISTORY_NUMBERS))),
         "member_weights": ("F64", (sum(len(panel.members) for panel in panels),)),
     }
     for number, panel in enumerate(panels):
-        of_panel = _panel_layout(panel, stored, _layer_sizes(detector))
+        of_panel = _panel_layout(panel, stored.n_columns, _layer_sizes(detector, panel))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
     for number, voice in enumerate(_voices_of(stored)):
         wanted |= dict.fromkeys((f"voice_{number}.knots", f"voice_{number}.heights"), ("F64", (voice.n_knots,)))
@@ -208,7 +210,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     stored, panels, detector = _read(description)
     take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
-        _rebuild_panel(panel, stored, _layer_sizes(detector), _under(f"panel_{number}.", arrays))
+        _rebuild_panel(panel, stored.n_columns, _layer_sizes(detector, panel), _under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
@@ -241,12 +243,25 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
     # what earlier formats do not say
     values = {"chosen": None, "voices": [], "cells": None, "n_renewed": 0, **values}
+    of_all: dict[str, Any] = {
+        name: values.pop(name) for name in ("n_rounds", "n_references") if name in values
+    }  # said once, there
     stored = make(StoredDetector, values, OWNER)
-    panels = [make(StoredPanel, as_mapping(panel, "a panel", OWNER), OWNER) for panel in stored.panels]
+    panels = [_read_panel(panel, of_all, stored.parameters) for panel in stored.panels]
     parameters = _with_components(stored.parameters, panels)
     detector = with_parameters(RDPDetector, parameters, check_parameters, OWNER)
     _require_sense(stored, panels, detector)
     return stored, panels, detector
+
+
+def _read_panel(description: Any, of_all: Mapping[str, Any], parameters: Mapping[str, Any]) -> StoredPanel:
+    """The description of a panel, checked. of_all : what files of earlier formats say of all panels together."""
+    panel = dict(as_mapping(description, "a panel", OWNER))
+    if of_all:
+        n_components = parameters.get("n_components")
+        earlier = {"n_components": panel.get("n_targets") if n_components is None else n_components}
+        panel = {**of_all, **earlier, "n_subsamples": N_SUBSAMPLES, **panel}
+    return make(StoredPanel, panel, OWNER)
 
 
 def _with_scoring(description: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -267,17 +282,14 @@ def _with_components(parameters: dict[str, Any], panels: list[StoredPanel]) -> d
 
 def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: RDPDetector) -> None:
     """See that values which fit their types also fit each other."""
-    scores_by_distance = detector.novelty_weight == 0
     members = [number for panel in panels for number in panel.members]
     sensible = {
         "n_columns": stored.n_columns > 0,
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
         "n_scoring": stored.n_scoring == min(detector.score_rounds or stored.n_scoring, detector.n_rounds) > 0,
-        "n_rounds": stored.n_rounds in (stored.n_scoring, detector.n_rounds),
-        "n_references": stored.n_references == (N_SUBSAMPLES * SUBSAMPLE_SIZE if scores_by_distance else 0),
         "n_typical": stored.n_typical > 0,
-        "panels": detector.n_members in (None, len(members))
-        and sorted(members) == list(range(len(members)))
+        "panels": sorted(members) == list(range(len(members)))
+        and len(members) >= (detector.n_members or 1)
         and all(panel.members for panel in panels),
     }
     for name, is_sensible in sensible.items():
@@ -286,10 +298,16 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
     for panel in panels:
         n_seen = stored.n_columns * len(panel.views)
         fits = panel.activation is not None or panel.n_targets == n_seen
+        by_distance = panel.n_references > 0
+        n_rounds = (1,) if by_distance and detector.novelty_weight > 0 else (stored.n_scoring, detector.n_rounds)
         of_panel = {
+            "n_rounds": panel.n_rounds in n_rounds,
+            "n_components": panel.n_components > 0 and (by_distance or panel.n_components == detector.n_components),
+            "n_subsamples": panel.n_subsamples > 0 and panel.n_references % panel.n_subsamples == 0,
+            "n_references": by_distance or detector.novelty_weight > 0,
             "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
-            "n_targets": fits and (scores_by_distance or panel.n_targets == detector.n_components),
+            "n_targets": fits and (by_distance or panel.n_targets == detector.n_components),
         }
         for name, is_sensible in of_panel.items():
             if not is_sensible:
@@ -337,17 +355,18 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
     """What the fit had chosen. A file of format 1 does not say: then what the rule says of a table of few rows."""
     if stored.chosen is None:
         return choose_for_detector(0, stored.n_columns, detector.get_params(deep=False))
-    if set(stored.chosen) != {*CHOICES, "views", "mapping"} or not isinstance(stored.chosen["mapping"], list):
+    chosen = {"distance_members": 0, **stored.chosen}  # none in earlier files
+    if set(chosen) != {*CHOICES, "views", "mapping"} or not isinstance(chosen["mapping"], list):
         raise ModelFileError(f"{OWNER} has an impossible 'chosen': {stored.chosen!r:.60}.")
     for name, hint in {**CHOICES, "views": list[str]}.items():
-        require(name, stored.chosen[name], hint, OWNER)
-    mapping = tuple(rebuilt_mapping(stored.chosen["mapping"], OWNER))
-    return DetectorChoices(**{**stored.chosen, "views": tuple(stored.chosen["views"]), "mapping": mapping})
+        require(name, chosen[name], hint, OWNER)
+    mapping = tuple(rebuilt_mapping(chosen["mapping"], OWNER))
+    return DetectorChoices(**{**chosen, "views": tuple(chosen["views"]), "mapping": mapping})
 
 
-def _layer_sizes(detector: RDPDetector) -> list[int]:
+def _layer_sizes(detector: RDPDetector, panel: StoredPanel) -> list[int]:
     """Components that each layer of φ gives."""
-    return [*widths_of(detector), detector.n_components]
+    return [*widths_of(detector), panel.n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:
@@ -362,6 +381,10 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         views=[asdict(_describe_view(view)) for view in panel.view.parts],
         activation=mapping.activation if isinstance(mapping, Projection) else None,
         n_targets=n_targets,
+        n_rounds=panel.n_rounds,
+        n_components=panel.n_components,
+        n_references=0 if panel.references is None else panel.references.shape[1],
+        n_subsamples=panel.n_subsamples,
     )
 
 
@@ -397,15 +420,15 @@ def _round_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
         yield "references", panel.references
 
 
-def _panel_layout(panel: StoredPanel, stored: StoredDetector, sizes: list[int]) -> Layout:
+def _panel_layout(panel: StoredPanel, n_columns: int, sizes: list[int]) -> Layout:
     wanted: Layout = {}
     for number, view in enumerate(panel.views):
-        lengths = {"low": stored.n_columns, "width": stored.n_columns, "starts": stored.n_columns + 1}
+        lengths = {"low": n_columns, "width": n_columns, "starts": n_columns + 1}
         for field in VIEW_FIELDS[view["kind"]]:
             kind = "I64" if field == "starts" else "F64"
             wanted[f"view_{number}.{field}"] = (kind, (lengths.get(field, view["n_knots"]),))
-    n_seen, n_members = stored.n_columns * len(panel.views), len(panel.members)
-    for number in range(stored.n_rounds):
+    n_seen, n_members = n_columns * len(panel.views), len(panel.members)
+    for number in range(panel.n_rounds):
         start = f"round_{number}"
         wanted[f"{start}.weights"] = ("F32", (n_seen, n_members * sizes[0]))
         wanted[f"{start}.bias"] = ("F32", (n_members * sizes[0],))
@@ -417,21 +440,21 @@ def _panel_layout(panel: StoredPanel, stored: StoredDetector, sizes: list[int]) 
             wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
             wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
             wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
-        if stored.n_references:
-            wanted[f"{start}.references"] = ("F32", (n_members, stored.n_references, sizes[-1]))
+        if panel.n_references:
+            wanted[f"{start}.references"] = ("F32", (n_members, panel.n_references, sizes[-1]))
     return wanted
 
 
-def _rebuild_panel(panel: StoredPanel, stored: StoredDetector, sizes: list[int], arrays: Arrays) -> Panel:
+def _rebuild_panel(panel: StoredPanel, n_columns: int, sizes: list[int], arrays: Arrays) -> Panel:
     views = [
-        _rebuild_view(view["kind"], stored.n_columns, _under(f"view_{number}.", arrays))
+        _rebuild_view(view["kind"], n_columns, _under(f"view_{number}.", arrays))
         for number, view in enumerate(panel.views)
     ]
     members = [
-        [_rebuild_round(place, panel, sizes, _under(f"round_{number}.", arrays)) for number in range(stored.n_rounds)]
+        [_rebuild_round(place, panel, sizes, _under(f"round_{number}.", arrays)) for number in range(panel.n_rounds)]
         for place in range(len(panel.members))
     ]
-    rebuilt = Panel(panel.members, View(tuple(views)), stored.n_rounds, members[0][0])
+    rebuilt = Panel(panel.members, View(tuple(views)), panel.n_rounds, members[0][0])
     for place, rounds in enumerate(members):
         rebuilt.put(place, rounds)
     return rebuilt
@@ -502,4 +525,4 @@ def _rebuild_round(place: int, panel: StoredPanel, sizes: list[int], arrays: Arr
         for layer in range(1, len(sizes))
     ]
     representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
-    return Round(representation, mapping, references, float(arrays["typical"][place]))
+    return Round(representation, mapping, references, float(arrays["typical"][place]), panel.n_subsamples)

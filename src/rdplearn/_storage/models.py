@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rdplearn._feedback.reviewed import Reviewed
+from rdplearn._feedback.tables import ReviewedTable
 from rdplearn._storage import clusterer as stored_clusterer
 from rdplearn._storage import detector as stored_detector
+from rdplearn._storage import reviewed as stored_reviewed
 from rdplearn._storage import transformer as stored_transformer
 from rdplearn._storage.container import opened_model_file, write_model_file
 from rdplearn.errors import ModelFileError, TableError
@@ -26,11 +29,16 @@ if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
     from rdplearn.transformer import RDPTransformer
 
-KEEPERS = {"RDPDetector": stored_detector, "RDPTransformer": stored_transformer, "RDPClusterer": stored_clusterer}
+KEEPERS = {
+    "RDPDetector": stored_detector,
+    "RDPTransformer": stored_transformer,
+    "RDPClusterer": stored_clusterer,
+    "Reviewed": stored_reviewed,
+}
 
 
 def save(
-    model: RDPDetector | RDPTransformer | RDPClusterer | TableModel,
+    model: RDPDetector | RDPTransformer | RDPClusterer | Reviewed | TableModel,
     path: str | os.PathLike[str],
     *,
     encoder: TableEncoder | None = None,
@@ -72,7 +80,7 @@ def save(
     write_model_file(path, header, arrays)
 
 
-def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClusterer | TableModel:
+def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClusterer | Reviewed | TableModel:
     """Read a model file: the estimator, or a `TableModel` if an encoder was stored with it.
 
     Nothing in the file is executed. The threads to use are not stored: set ``n_jobs`` on the estimator.
@@ -92,7 +100,7 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
         memory = _rebuild_memory(file.header.get("memory"), encoder)
     if encoder is None:
         return model
-    whole = TableModel(model, encoder)
+    whole = ReviewedTable(model, encoder) if isinstance(model, Reviewed) else TableModel(model, encoder)
     whole.memory_ = memory
     return whole
 

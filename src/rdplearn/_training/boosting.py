@@ -23,6 +23,7 @@ from rdplearn._model.anomaly_scores import (
 )
 from rdplearn._model.combination import middle_score, relative_logs
 from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
+from rdplearn._model.inner_products import products_of
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Round
 from rdplearn._training.checkpoint import FitFolder, Piece
@@ -37,11 +38,14 @@ from rdplearn._training.torch_options import NOTHING_WANTED, TorchOptions
 from rdplearn._types import Arrays, Floats, Ints, Rows
 from rdplearn.callbacks import Records, record_every, wants_to_stop
 
+SHORTEST = 0.05  # of the usual length of φ
+
 
 @dataclass(frozen=True)
 class BoostingSettings:
     """How a member comes about, under the estimator's own parameter names.
 
+    subsamples : how many, and of how many rows each, members without the novelty loss score by
     folder : where members are saved after every so many rounds, and continued from
     """
 
@@ -58,6 +62,12 @@ class BoostingSettings:
     torch: TorchOptions = NOTHING_WANTED
     callbacks: tuple[Any, ...] = ()
     folder: FitFolder | None = None
+    subsamples: tuple[int, int] = (N_SUBSAMPLES, SUBSAMPLE_SIZE)
+
+    @property
+    def n_references(self) -> int:
+        """Rows of all subsamples together."""
+        return self.subsamples[0] * self.subsamples[1]
 
 
 @dataclass(frozen=True)
@@ -123,7 +133,11 @@ class Boosting:
         check_targets(self.targets, settings)
         aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
         phi = draw_phi(rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
-        self.start = TrainingTask(rows, aims, self.kept, phi, int(self.rng.integers(2**63)), n_columns=rows.shape[1])
+        seed = int(self.rng.integers(2**63))
+        if settings.training.pairs == "all":
+            shuffling = np.random.default_rng(seed)
+            return TrainingTask(rows, products_of(self.mapping), self.kept, phi, shuffling, n_columns=rows.shape[1])
+        self.start = TrainingTask(rows, aims, self.kept, phi, seed, n_columns=rows.shape[1])
         return self.start if self.span is None else entered(self.start, self.span)
 
     def report(self, records: Records) -> bool:
@@ -143,7 +157,7 @@ class Boosting:
         judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, even=settings.even_residuals)
         if np.isnan(scores).any() or not np.isfinite(scores[self.kept]).any():
             raise diverged("scores of the rows that it learned from are no numbers", settings.training.learning_rate)
-        judge = replace(judge, typical=middle_score(scores[self.draws]))
+        judge = replace(judge, typical=max(middle_score(scores[self.draws]), shortest_typical(judge)))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
         self.sizes = [*self.sizes, sizes][-n_kept_rounds:]
         self.logs = [*self.logs, relative_logs(scores[self.draws], judge.typical)][-n_kept_rounds:]
@@ -162,8 +176,8 @@ class Boosting:
         """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
         if self.settings.training.novelty_weight > 0:
             return Round(phi, self.mapping)
-        chosen = self.kept[self.rng.integers(len(self.kept), size=N_SUBSAMPLES * SUBSAMPLE_SIZE)]
-        return Round(phi, self.mapping, phi(self.rows[chosen]))
+        chosen = self.kept[self.rng.integers(len(self.kept), size=self.settings.n_references)]
+        return Round(phi, self.mapping, phi(self.rows[chosen]), n_subsamples=self.settings.subsamples[0])
 
     # between two rounds, in the folder of a checkpoint: all but the random mappings, which are drawn again
 
@@ -229,7 +243,7 @@ class Boosting:
             for name, array in like.items():
                 require((each[name].shape, each[name].dtype) == (array.shape, array.dtype), f"its array {name!r}")
             if settings.training.novelty_weight == 0:
-                shape = (N_SUBSAMPLES * SUBSAMPLE_SIZE, settings.n_components)
+                shape = (settings.n_references, settings.n_components)
                 require("references" in each and each["references"].shape == shape, "its 'references'")
         for kept in (arrays["kept"], *(each["kept_before"] for each in of_round)):
             fits = kept.dtype == self.draws.dtype and 0 < len(kept) <= len(self.draws)
@@ -242,7 +256,13 @@ class Boosting:
         phi = draw_phi(self.rows, settings.n_components, settings.torch, rng)
         if saved["sizes"].size:
             mapping = divided_mapping(mapping, saved["sizes"])
-        return Round(take_phi(phi, saved), mapping, saved.get("references"), float(saved["typical"][0]))
+        return Round(
+            phi=take_phi(phi, saved),
+            mapping=mapping,
+            references=saved.get("references"),
+            typical=float(saved["typical"][0]),
+            n_subsamples=settings.subsamples[0],
+        )
 
 
 def _under(start: str, arrays: Arrays) -> Arrays:
@@ -251,7 +271,8 @@ def _under(start: str, arrays: Arrays) -> Arrays:
 
 def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
     """Tell whether to train in the span of the rows: it is smaller, and nobody but us looks at the columns."""
-    return not sp.issparse(rows) and rows.shape[0] < rows.shape[1] and not settings.torch.sees_columns
+    is_wide = not sp.issparse(rows) and rows.shape[0] < rows.shape[1]
+    return is_wide and settings.training.pairs == "one" and not settings.torch.sees_columns
 
 
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:
@@ -271,13 +292,21 @@ def judge_rows(judge: Round, rows: Rows, targets: Floats, kept: Ints, *, even: b
     """
     phi = judge.phi(rows)
     if judge.references is not None:
-        return judge, nearest_subsample_scores(phi, judge.references), np.empty(0, dtype=np.float32)
+        scores = nearest_subsample_scores(phi, judge.references, judge.n_subsamples)
+        return judge, scores, np.empty(0, dtype=np.float32)
     phi -= targets
     if not (even and can_even_out(judge, rows.shape[0])):
         return judge, mean_squares(phi), np.empty(0, dtype=np.float32)
     phi *= phi
     sizes = sizes_of(phi, kept)
     return divided(judge, sizes), phi @ (1.0 / (sizes * sizes * np.float32(sizes.size))), sizes
+
+
+def shortest_typical(judge: Round) -> float:
+    """What a typical distance is at least, where most rows have their like among the references; 0 without any."""
+    if judge.references is None:
+        return 0.0
+    return SHORTEST * float(np.sqrt(np.mean(np.sum(judge.references**2, axis=1))))
 
 
 def drop_highest(kept: Ints, scores: Floats, fraction: float) -> tuple[Ints, float]:

@@ -13,7 +13,7 @@ from rdplearn._model.cells import CellVoice, Companions, dense
 from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, TableColumns
 from rdplearn._views.balance import is_indicator
 from rdplearn._views.curves import Curve, CurveView, Distinct, distinct_columns, joined_curves, with_zero_at_zero
-from rdplearn._views.tails import COUNTED, distance_curve, score_curve, tail_curve
+from rdplearn._views.tails import RESIDUAL_POINTS, distance_curve, score_curve, tail_curve
 from rdplearn._views.view import View
 
 RIDGE = 0.02  # of every variance is taken for noise, so that nothing is predicted to the last bit
@@ -56,7 +56,7 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
 def rarity_of_holes(added: Floats) -> Curve:
     """How rare rows are with as many, and as rare, holes. added : of each row of the sample, 0 without holes."""
     values, counts = np.unique(added[added > 0].astype(np.float64), return_counts=True)
-    return distance_curve(values, counts.astype(np.float64), float(len(added)), COUNTED)
+    return distance_curve(values, counts.astype(np.float64), float(len(added)), RESIDUAL_POINTS)
 
 
 def odds_of(share_of_numbers: float) -> float:
@@ -110,5 +110,5 @@ def learn_companions(rows: Rows, table: TableColumns, ranks: View) -> Companions
     weights /= scale[:, None]
     unjudged = Companions(ranks, weights.astype(np.float32), -(centre @ weights).astype(np.float32), NO_CURVES)
     residuals = np.exp(unjudged.log_residuals(rows.astype(np.float32), table))
-    curves = [score_curve(residuals[:, group]) for group in range(len(table.names))]
+    curves = [score_curve(residuals[:, group], RESIDUAL_POINTS) for group in range(len(table.names))]
     return replace(unjudged, curves=joined_curves(curves))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -79,21 +80,24 @@ def plan_members(turns: Sequence[tuple[str, Any]], sampling: Sampling, seed: int
     return plans
 
 
+Team = tuple[list[MemberPlan], BoostingSettings]  # members that come about in the same way
+
+
 def train_members(
-    matrix: Matrix,
-    views: dict[str, View],
-    plans: list[MemberPlan],
-    settings: BoostingSettings,
-    n_jobs: int | None,
-    *,
-    verbose: bool,
+    matrix: Matrix, views: dict[str, View], teams: Sequence[Team], n_jobs: int | None, *, verbose: bool
 ) -> tuple[list[Panel], list[Member]]:
     """Train every member on its own rows of the table; only these are ever scaled or copied. See `seat_members`."""
+    plans = [plan for of_team, _ in teams for plan in of_team]
     is_shared = worth_sharing(matrix, sum(len(plan.rows) for plan in plans))
     whole = SeenRows(matrix, views.values()) if is_shared else None
-    seen = ((plan, rows_through(views[plan.view], matrix, plan.rows, whole)) for plan in plans)
-    with Watch(len(plans), settings.n_rounds, settings.training.n_steps, visible=verbose) as watch:
-        return seat_members(train_seen(seen, settings, watch, n_jobs), plans, views, watch)
+
+    def seen(of_team: list[MemberPlan]) -> Iterator[tuple[MemberPlan, Rows]]:
+        return ((plan, rows_through(views[plan.view], matrix, plan.rows, whole)) for plan in of_team)
+
+    first = teams[0][1]
+    with Watch(len(plans), first.n_rounds, first.training.n_steps, visible=verbose) as watch:
+        trained = (train_seen(seen(of_team), settings, watch, n_jobs) for of_team, settings in teams)
+        return seat_members(chain.from_iterable(trained), plans, views, watch)
 
 
 def train_seen(
@@ -157,7 +161,8 @@ def stacks(
 
 def kind_of_stack(plan: MemberPlan, rows: Rows, settings: BoostingSettings) -> tuple[int, ...]:
     """What members of a stack have in common: their columns. NumPy takes sparse and rotated rows one by one."""
-    is_alone = settings.engine == "numpy" and (sp.issparse(rows) or may_rotate(settings, rows))
+    by_itself = sp.issparse(rows) or may_rotate(settings, rows) or settings.training.pairs == "all"
+    is_alone = settings.engine == "numpy" and by_itself
     return (rows.shape[1], plan.number) if is_alone else (rows.shape[1],)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rdplearn._model.combination import Combination, geometric_mean, mean_of
 from rdplearn._model.panel import Member, Panel
-from rdplearn._training.boosting import MemberPlan
+from rdplearn._training.members import Team
 from rdplearn._types import Ints
 
 
@@ -34,9 +34,14 @@ def members_to_renew(n_members: int, n_renewed: int, n_rows: int, n_draws: int) 
     return np.sort((n_renewed + np.arange(n_new)) % n_members)
 
 
-def plans_of(plans: Sequence[MemberPlan], numbers: Ints) -> list[MemberPlan]:
-    """The plans of some members, numbered from 0."""
-    return [replace(plans[number], number=place) for place, number in enumerate(numbers)]
+def teams_of(teams: Sequence[Team], numbers: Ints) -> list[Team]:
+    """The plans of some members, numbered from 0, with how they come about."""
+    places = {int(number): place for place, number in enumerate(numbers)}
+    some = [
+        ([replace(plan, number=places[plan.number]) for plan in of_team if plan.number in places], settings)
+        for of_team, settings in teams
+    ]
+    return [team for team in some if team[0]]
 
 
 def renewed_panels(panels: Sequence[Panel], numbers: Ints, fresh: Sequence[Panel]) -> list[Panel]:
@@ -47,17 +52,27 @@ def renewed_panels(panels: Sequence[Panel], numbers: Ints, fresh: Sequence[Panel
     return [*(panel for panel in kept if len(panel.members)), *fresh]
 
 
-def renewed_combination(combination: Combination, numbers: Ints, members: Sequence[Member]) -> Combination:
-    """How the scores of old and new members become one: either kind counts by its number, within it as before."""
-    n_members = len(combination.weights)
+def renewed_combination(
+    combination: Combination, numbers: Ints, members: Sequence[Member], teams: Sequence[Ints]
+) -> Combination:
+    """How the scores of old and new members become one: either kind counts by its number, within it as before.
+
+    teams : the numbers of members that have a voice together
+    """
     if not combination.geometric:
-        return mean_of(n_members)
-    weights = combination.weights.copy()
-    weights[numbers] = 0.0
-    if weights.any():
-        weights *= (n_members - len(numbers)) / n_members / weights.sum()
-    weights[numbers] = geometric_mean([member.spread for member in members]).weights * len(numbers) / n_members
-    return combination.with_weights(weights)
+        return mean_of(len(combination.weights))
+    weights, spreads = (
+        combination.weights.copy(),
+        {n: member.spread for n, member in zip(numbers, members, strict=True)},
+    )
+    for team in teams:
+        new = np.array([number for number in team if number in spreads], dtype=np.int64)
+        kept = np.setdiff1d(team, new)
+        if len(new):
+            weights[new] = geometric_mean([spreads[number] for number in new]).weights * len(new)
+            weights[kept] *= len(kept) / max(weights[kept].sum(), np.finfo(np.float64).tiny)
+            weights[team] /= weights[team].sum()
+    return replace(combination, weights=weights)
 
 
 def renewed_history(

@@ -1,10 +1,11 @@
 r"""How rare values as far out as this one are: a surprise, :math:`-\log p`, for every value of a column.
 
-The share of rows that lie as far out is counted down to the last 1.5 % of all rows: 98.5 % of scores, which are odd on
-one side, and 97 % of the values on either side of a column's median. Beyond that point :math:`d_0`, where the share is
-:math:`p_0`, there are too few to count, and some of them are what we look for. The tail goes on as a power,
-:math:`p = p_0\, (d / d_0)^{-\alpha}`. Its exponent is the smallest, the most patient one, that the rows between the 80
-and 90 % points and :math:`d_0` suggest, and at most 5.
+The share of rows that lie as far out is counted up to a point :math:`d_0`, which a share :math:`p_0` of rows exceeds.
+Beyond it there are too few to count, and some of them are what we look for. The tail goes on as a power,
+:math:`p = p_0\, (d / d_0)^{-\alpha}`. Its exponent is the smallest, the most patient one, that the rows between three
+points suggest of which :math:`d_0` is the last, and at most 5. In single columns hardly a row is wrong, and
+:math:`p_0` is 1.5 % of all rows. Among the scores of rows, up to a tenth or more may be anomalies: they are to show as
+such, so counting ends sooner.
 
 Everything is a curve, straight between knots, as the views of `curves.py` are, so that one mechanism looks values up,
 stores and exports them.
@@ -17,7 +18,9 @@ import numpy as np
 from rdplearn._types import Doubles
 from rdplearn._views.curves import NARROWEST, Curve, Distinct
 
-COUNTED, COUNTED_OF_SIDE = 0.985, 0.97
+RESIDUAL_POINTS, SIDE_POINTS = (0.8, 0.9, 0.985), (0.8, 0.9, 0.97)  # of a column; a side has half of the rows
+VOICE_POINTS = (0.6, 0.75, 0.9)  # of the scores of a voice
+Points = tuple[float, float, float]
 LARGEST_EXPONENT = 5.0
 FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
 CAUTIOUS_EXPONENT = 2.0
@@ -27,36 +30,39 @@ LONG_WAY = 1000.0  # of logarithms: no score goes farther
 RARE_SIGN = 0.015  # a sign that fewer rows have is odd by itself
 
 
-def tail_of(distances: Doubles, counts: Doubles, n_rows: float, counted: float) -> tuple[Doubles, Doubles, float]:
+def tail_of(distances: Doubles, counts: Doubles, n_rows: float, points: Points) -> tuple[Doubles, Doubles, float]:
     """The surprise of distances: knots, heights, and the exponent beyond the last knot.
 
     distances : positive and ascending; counts : how many rows have each; n_rows : those that may have one
-    counted : the share of distances up to the last knot
+    points : shares of distances; up to the last of them rows are counted
     """
     total = float(counts.sum())
     within = (np.cumsum(counts) - 0.5 * counts) / total  # share of the distances below each
-    knots = np.interp([*SHARES, counted], within, distances)
+    knots = np.interp([*SHARES[points[-1] > SHARES], points[-1]], within, distances)
     at_least = total - np.interp(knots, distances, np.cumsum(counts) - counts)  # rows as far out as each knot
     heights = -np.log(np.clip(at_least / n_rows, 0.5 / n_rows, 1.0))
     knots, first = np.unique(knots, return_index=True)
-    exponent = exponent_of(np.interp([0.8, 0.9, counted], within, distances), counted, total)
-    return knots, np.maximum.accumulate(heights[first]), exponent
+    return (
+        knots,
+        np.maximum.accumulate(heights[first]),
+        exponent_of(np.interp(points, within, distances), points, total),
+    )
 
 
-def exponent_of(points: Doubles, counted: float, n_rows: float) -> float:
-    """The smallest exponent that three points suggest: distances that 20, 10 and the last few % of rows exceed."""
-    logs = np.log(np.maximum(points, np.finfo(np.float64).tiny))
-    falls = -np.log([0.2, 0.1, 1.0 - counted])
+def exponent_of(distances: Doubles, points: Points, n_rows: float) -> float:
+    """The smallest exponent that the distances at three points suggest."""
+    logs = np.log(np.maximum(distances, np.finfo(np.float64).tiny))
+    falls = -np.log1p(-np.array(points))
     largest = LARGEST_EXPONENT if n_rows >= FEWEST_TO_JUDGE else CAUTIOUS_EXPONENT
     pairs = [(falls[j] - falls[i], logs[j] - logs[i]) for i, j in ((0, 1), (1, 2), (0, 2))]
     return min([largest, *(fall / width for fall, width in pairs if width > 0)])
 
 
-def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, counted: float) -> Curve:
+def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, points: Points) -> Curve:
     """The surprise of distances from 0 on, where it is 0; see `tail_of`."""
     if not len(distances):
         return np.array([0.0, 1e-6]), np.array([0.0, np.log(2.0 * n_rows)])
-    knots, heights, exponent = tail_of(distances, counts, n_rows, counted)
+    knots, heights, exponent = tail_of(distances, counts, n_rows, points)
     last = knots[-1]
     reach = FARTHER[last < np.finfo(np.float64).max / FARTHER[-1] / 8 / FARTHER]
     beyond = heights[-1] + exponent * np.log(reach)
@@ -74,7 +80,7 @@ def tail_curve(column: Distinct) -> Curve:
     [0.0, 3.6, 29.8, 7.7]
     """
     middle, values, counts = column.quantile(0.5), column.values, column.counts.astype(np.float64)
-    above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, COUNTED_OF_SIDE)
+    above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, SIDE_POINTS)
     high, up = distance_curve(values[above] - middle, counts[above], *of_side)
     low, down = distance_curve((middle - values[below])[::-1], counts[below][::-1], *of_side)
     knots = np.concatenate([middle - low[:0:-1], middle + high])
@@ -94,18 +100,18 @@ def rare_signs_raised(knots: Doubles, heights: Doubles, column: Distinct) -> Cur
     return knots, heights
 
 
-def score_curve(scores: Doubles) -> Curve:
+def score_curve(scores: Doubles, points: Points) -> Curve:
     """The surprise of logarithms of scores, straight beyond the last counted one.
 
     scores : positive
 
     Examples
     --------
-    >>> knots, heights = score_curve(np.random.default_rng(0).pareto(2.0, size=10_000) + 1.0)
+    >>> knots, heights = score_curve(np.random.default_rng(0).pareto(2.0, size=10_000) + 1.0, VOICE_POINTS)
     >>> bool(abs(np.interp(np.log(100.0), knots, heights) - 2 * np.log(100.0)) < 1.0)
     True
     """
     values, counts = np.unique(np.maximum(scores, np.finfo(np.float64).tiny), return_counts=True)
-    knots, heights, exponent = tail_of(values, counts.astype(np.float64), float(len(scores)), COUNTED)
+    knots, heights, exponent = tail_of(values, counts.astype(np.float64), float(len(scores)), points)
     logs = np.log(knots)
     return np.append(logs, logs[-1] + LONG_WAY), np.append(heights, heights[-1] + exponent * LONG_WAY)

@@ -16,9 +16,13 @@ from rdplearn.cli.export import export
 from rdplearn.cli.fit import fit
 from rdplearn.cli.framework import command
 from rdplearn.cli.inspect import inspect
+from rdplearn.cli.mute import mute
 from rdplearn.cli.process import ended_by_signals, standing_streams
 from rdplearn.cli.report import report
+from rdplearn.cli.review import review
 from rdplearn.cli.score import score
+from rdplearn.cli.serve import serve
+from rdplearn.cli.tell import tell
 from rdplearn.cli.watch import watch
 
 app = typer.Typer(
@@ -53,8 +57,10 @@ def about(
     See why rows are unusual:          rdplearn explain model.safetensors new.csv
     Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
     See whether a refit is due:        rdplearn watch model.safetensors today.csv
+    Say which of them are none:        rdplearn review model.safetensors sales.csv
     Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
     Features for other programs:       rdplearn embed sales.csv -o features.parquet
+    Scores over HTTP:                  rdplearn serve model.safetensors
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
@@ -62,7 +68,23 @@ def about(
     """
 
 
-for function in (detect, fit, score, explain, report, watch, embed, cluster, inspect, export, demo):
+for function in (
+    detect,
+    fit,
+    score,
+    explain,
+    report,
+    watch,
+    review,
+    tell,
+    mute,
+    embed,
+    cluster,
+    inspect,
+    export,
+    serve,
+    demo,
+):
     app.command()(command(function))
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import typer
 
+from rdplearn._results.resumable import GrowingFile
+from rdplearn._results.sql_table import SqlTable
 from rdplearn._to_dask import distributed
 from rdplearn.cli.checks import check_paths, check_resume, identity_of
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import ReadingOptions
+from rdplearn.cli.options import IfExists, ReadingOptions, sql_table_of
 from rdplearn.cli.printing import counted_rows, told_while_read
 from rdplearn.cli.results import Pass, Written, write_here
 from rdplearn.errors import TableError
@@ -26,11 +28,15 @@ TASKS = {"scored": "rdp-score-part", "embedded": "rdp-embed-part", "grouped": "r
 
 
 @contextmanager
-def chosen_backend(dask: str | None, reading: ReadingOptions, talk: TalkOptions) -> Iterator[Here | OnDask]:
+def chosen_backend(
+    dask: str | None, reading: ReadingOptions, talk: TalkOptions, if_exists: IfExists | None = None
+) -> Iterator[Here | OnDask]:
     """Go to where the work is done."""
     if dask is None:
-        yield Here(reading, talk)
+        yield Here(reading, talk, if_exists)
         return
+    if (reading.sql, if_exists) != (None, None):
+        raise typer.BadParameter("reads and writes files alone. Leave out what is about SQL.", param_hint="--dask")
     distributed()  # or say what to install
     from rdplearn._distributed.client import connected
 
@@ -39,10 +45,11 @@ def chosen_backend(dask: str | None, reading: ReadingOptions, talk: TalkOptions)
 
 
 class Here:
-    """Our own machine: files of all formats, read and written in batches."""
+    """Our own machine: files of all formats and tables of databases, read and written in batches."""
 
-    def __init__(self, reading: ReadingOptions, talk: TalkOptions) -> None:
-        self.reading, self.talk = reading, talk
+    def __init__(self, reading: ReadingOptions, talk: TalkOptions, if_exists: IfExists | None = None) -> None:
+        self.reading, self.talk, self.if_exists = reading, talk, if_exists
+        self.sql_table: SqlTable | None = None  # to be written
 
     def check(
         self,
@@ -53,15 +60,26 @@ class Here:
         label: str | None = None,
     ) -> None:
         """See before the work that its results, which are the output and others, can be written."""
-        check_paths(inputs, output, *others)
+        self.reading.check(inputs["table"], output)
         check_resume(resume, inputs["table"], output, label)
+        if self.reading.sql is not None:
+            inputs = {**inputs, "database": self.reading.database.path}
+        name = sql_table_of(output)
+        check_paths(inputs, output if name is None else None, *others)
+        if name is not None:
+            if_exists = self.if_exists or IfExists.FAIL
+            self.sql_table = SqlTable(self.reading.database, name, if_exists.value, read=self.reading.sql_table)
+        elif self.if_exists is not None:
+            raise typer.BadParameter("is about the table of -o sql:TABLE. Leave it out.", param_hint="--if-exists")
 
-    def open(self, path: str | list[str]) -> Table:
+    def open(self, path: str | list[str] | None) -> Table:
         """The table."""
         return self.reading.open(path)
 
-    def made_of(self, model: Any, table: str | list[str], carried: Sequence[str]) -> Mapping[str, Any]:
-        """What decides the content of the output; the model is the identity of its file."""
+    def made_of(self, model: Any, table: str | list[str] | None, carried: Sequence[str]) -> Mapping[str, Any] | None:
+        """What decides the content of the output; the model is the identity of its file. None for a database."""
+        if table is None:
+            return None
         return {
             "model": model,
             "table": identity_of(table),
@@ -75,7 +93,12 @@ class Here:
 
     def write(self, task: Pass) -> Written:
         """Go through a table."""
-        return write_here(task, shows_progress=self.talk.shows_progress)
+        result: SqlTable | GrowingFile | None = None
+        if sql_table_of(task.output) is not None:
+            result = self.sql_table
+        elif task.output not in (None, "-"):
+            result = GrowingFile(str(task.output), task.made_of, resume=task.resume)
+        return write_here(task, result, shows_progress=self.talk.shows_progress)
 
 
 class OnDask:
@@ -96,6 +119,7 @@ class OnDask:
         from rdplearn._distributed.parquet_parts import find_parts
         from rdplearn._distributed.result_folder import checked_folder
 
+        self.reading.check(inputs["table"], output)
         table = str(inputs["table"])
         if any(value is not None for value in self.reading.as_dict().values()):
             raise typer.BadParameter("reads Parquet files, which leave nothing to say.", param_hint="--dask")
@@ -114,9 +138,9 @@ class OnDask:
         """The parts of the table."""
         from rdplearn._distributed.parquet_parts import open_dataset
 
-        return open_dataset(path)
+        return open_dataset(str(path))
 
-    def made_of(self, model: Any, table: str | list[str], carried: Sequence[str]) -> Mapping[str, Any]:
+    def made_of(self, model: Any, table: str | list[str] | None, carried: Sequence[str]) -> Mapping[str, Any]:
         """What decides the content of all parts of the output; each adds its own file."""
         return {"model": model, "--id": list(carried)}
 

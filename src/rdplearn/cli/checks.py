@@ -17,6 +17,7 @@ from rdplearn._results.formats import format_of
 from rdplearn._results.resumable import names_beside
 from rdplearn._storage.models import load
 from rdplearn._version import __version__
+from rdplearn.cli.options import sql_table_of
 from rdplearn.errors import ModelFileError, TableError, warn_user
 from rdplearn.table import Table
 from rdplearn.table.several_files import files_of
@@ -86,7 +87,7 @@ def check_page(path: str | None) -> None:
 
 def check_resume(resume: bool, table: str | list[str] | None, output: str | None, label: str | None) -> None:
     """See that there is something to resume from, and that nothing needs the rows that were done earlier."""
-    if resume and (output in (None, "-") or table == "-" or label):
+    if resume and (output in (None, "-") or sql_table_of(output) or table in (None, "-") or label):
         raise typer.BadParameter("needs a file to read, a file to write (-o) and no --label.", param_hint="--resume")
 
 
@@ -97,7 +98,7 @@ def check_one_machine(dask: str | None, *, label: str | None = None, report: str
             raise typer.BadParameter(f"is {done} on one machine only. Leave it out with --dask.", param_hint=option)
 
 
-def files_named(table: str, more: Sequence[str] | None, dask: str | None) -> str | list[str]:
+def files_named(table: str | None, more: Sequence[str] | None, dask: str | None) -> str | list[str] | None:
     """The table as it was named, or all its files if several were, or a pattern of them."""
     if dask is not None:
         if more:
@@ -106,7 +107,7 @@ def files_named(table: str, more: Sequence[str] | None, dask: str | None) -> str
     return files_of([table, *more] if more else table) or table
 
 
-def identity_of(path: str | list[str], *, n_samples: int = 1024) -> list[Any] | None:
+def identity_of(path: str | list[str] | None, *, n_samples: int = 1024) -> list[Any] | None:
     """What tells a file from its later or other versions: place, size, time, and samples from its start to its end.
 
     A file of up to 64 MB is read whole, a larger one in so many samples. None for what is no file; of several files a
@@ -136,7 +137,7 @@ def load_table_model(path: str, estimators: Sequence[str], n_jobs: int) -> Table
         raise ModelFileError(
             f"'{path}' holds a model without a table encoder. Make one with 'rdplearn fit', 'embed' or 'cluster'."
         )
-    kind = type(model.estimator).__name__
+    kind = type(getattr(model.estimator, "detector", model.estimator)).__name__  # one with answers has a detector
     if kind not in estimators:
         raise ModelFileError(
             f"'{path}' holds an {kind}, and this command needs an {' or '.join(estimators)}. Use 'rdplearn "

@@ -45,8 +45,9 @@ def cluster(
     """Group the rows of a table that are alike.
 
     Learns the groups from the table itself, at most 100,000 of its rows, or takes a model that was kept; then every
-    row gets the group whose centre is nearest. Prints how large the groups are and the most typical row of each. The
-    table may be larger than memory. With a MODEL, --resume goes on with what a stopped run has left in FILE.partial.
+    row gets the group whose centre is nearest. Prints how large the groups are, the most typical row of each, and
+    whether they are groups at all or one whole that was cut. The table may be larger than memory. With a MODEL,
+    --resume goes on with what a stopped run has left in FILE.partial.
 
     \b
     Examples:
@@ -57,31 +58,39 @@ def cluster(
     """
     from rdplearn._results.clustered import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows
     from rdplearn._results.formats import check_carried
+    from rdplearn._results.sampled import SampledRows
     from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import check_one_machine, check_page
     from rdplearn.cli.printing import shown_columns
     from rdplearn.cli.task import open_task
+    from rdplearn.errors import told_already
     from rdplearn.report import GatheredClusters, describe_clusters, write_page
+    from rdplearn.report.clusters import N_SAMPLED
 
     label = wanted.label
     check_one_machine(wanted.dask, label=label, report=report_path)
     check_page(report_path)
     if wanted.resume and report_path is not None:
         raise typer.BadParameter("needs all rows, and --resume passes over some. Leave one out.", param_hint="--report")
-    with chosen_backend(wanted.dask, reading, talk) as backend:
+    with chosen_backend(wanted.dask, reading, talk, files.if_exists) as backend:
         task = open_task(files, wanted, backend, report_path)
         check_carried(wanted.ids, (CLUSTER, DISTANCE))
         model = task.model(training.clusterer(verbose=talk.shows_progress), training)
         central = CentralRows(shown_columns(task.table, wanted.ids, label))
         agreement = ClusterAgreement(label, task.table.name) if label else None
+        sampled = SampledRows(N_SAMPLED, getattr(task.table, "n_rows", None))
         gathered = GatheredClusters(task.table, label=label) if report_path is not None else None
-        written = task.write(clustered_rows, model, "grouped", [central, agreement, gathered])
+        written = task.write(clustered_rows, model, "grouped", [central, sampled, agreement, gathered])
     if report_path is not None and gathered is not None:
         write_page(describe_clusters(model, gathered, ids=wanted.ids), report_path)
     if files.output == "-":
         return
     # the rows that were grouped earlier are in the file alone
     typical = {} if written.is_resumed else central.as_dicts()
+    trust = None
+    if not written.is_resumed:
+        with told_already():
+            trust = model.assess(sampled.sample().rows, n_rows=written.n_rows).to_dict()
     facts = {
         "table": task.table.name.strip("'"),
         "n_rows": written.n_rows,
@@ -89,6 +98,7 @@ def cluster(
             {"cluster": number, "rows": size, **({"typical": typical[number]} if number in typical else {})}
             for number, size in enumerate(written.tally)
         ],
+        "trust": trust,
         "model": files.model or files.kept_model,
         "evaluation": agreement.figures() if agreement else None,
         "output": files.output,
@@ -112,4 +122,6 @@ def print_clusters(facts: Mapping[str, Any]) -> None:
         ]
     )
     typer.echo(f"{facts['n_rows']:,} rows in {len(facts['clusters']):,} clusters.")
+    if "trust" in facts:
+        typer.echo(facts["trust"]["words"])
     print_ending(facts, agreement=AGREEMENT, output="Clusters")

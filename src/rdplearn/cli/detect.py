@@ -5,6 +5,7 @@ from __future__ import annotations
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import (
     Dask,
+    IfExistsOption,
     Keep,
     KeptModel,
     MoreTables,
@@ -19,9 +20,10 @@ from rdplearn.cli.options import (
 
 def detect(
     *,
-    table: TablePath,
+    table: TablePath = None,
     more: MoreTables = None,
     output: OutputPath = None,
+    if_exists: IfExistsOption = None,
     model_path: KeptModel = None,
     report_path: ReportPath = None,
     wanted: ScoredRowOptions,
@@ -44,6 +46,7 @@ def detect(
       rdplearn detect sales.csv --id order --report report.html
       rdplearn detect sales.xlsx --sheet 2024
       rdplearn detect january.csv february.csv
+      rdplearn detect --sql postgresql://host/shop --table sales --id order -o sql:scores
       zcat sales.csv.gz | rdplearn detect - --json
     """
     from rdplearn._storage.models import save
@@ -56,7 +59,7 @@ def detect(
     check_one_machine(dask, report=report_path)
     check_page(report_path)
     files = files_named(table, more, dask)
-    with chosen_backend(dask, reading, talk) as backend:
+    with chosen_backend(dask, reading, talk, if_exists) as backend:
         backend.check({"table": files}, output, model_path, report_path)
         opened = backend.open(files)
         require_columns(opened, carried=wanted.ids, label=wanted.label)

@@ -14,7 +14,7 @@ import typer
 
 from rdplearn._explain.reasons import REASON_COLUMNS
 from rdplearn._explain.reliability import STEADY
-from rdplearn._results.answers import WHY, Answers, RankRows, rows_to_explain
+from rdplearn._results.answers import REASONS, WHY, Answers, RankRows, rows_to_explain
 from rdplearn._results.formats import ROW, check_carried
 from rdplearn._results.scored import AllScores, scored_rows
 from rdplearn.cli.backends import Here, OnDask
@@ -33,6 +33,10 @@ class DetectOutput:
     def __init__(
         self, backend: Here | OnDask, table: Any, output: str | None, wanted: ScoredRowOptions, *, keep: bool
     ) -> None:
+        if keep and output is None:
+            raise typer.BadParameter(
+                "is about the file that -o writes. Name one, or leave it out.", param_hint="--keep"
+            )
         others = [name for name in table.column_names if keep and name not in wanted.ids]
         self.backend, self.table, self.output = backend, table, output
         self.ids, self.carried, self.n_listed = wanted.ids, [*wanted.ids, *others], wanted.n_top
@@ -92,7 +96,7 @@ def described(answers: Answers, n_listed: int) -> dict[str, Any]:
 
 
 def print_answers(facts: Mapping[str, Any], ids: Sequence[str]) -> None:
-    shown = [ROW, *ids, SCORE, REPORTED]
+    shown = [ROW, *(name for name in ids if name not in (REASONS, WHY)), SCORE, REPORTED]
     print_rows([{name: row[name] for name in shown} | {WHY: "\n".join(row[WHY])} for row in facts["top"]], whole=[WHY])
     print_kinds(facts)
     print_count(facts)

@@ -45,7 +45,7 @@ def embed(
     if files.output is None and files.kept_model is None and wanted.label is None:
         raise typer.BadParameter("must say where features go, unless -m keeps the model.", param_hint="--output")
     check_one_machine(wanted.dask, label=wanted.label)
-    with chosen_backend(wanted.dask, reading, talk) as backend:
+    with chosen_backend(wanted.dask, reading, talk, files.if_exists) as backend:
         task = open_task(files, wanted, backend)
         model = task.model(training.transformer(verbose=talk.shows_progress), training)
         n_components, n_rows = model.estimator.n_components_, model.encoder.n_rows_

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def explain(
     *,
     model_path: ModelPath,
-    table: TablePath,
+    table: TablePath = None,
     rows: Annotated[
         list[str] | None,
         typer.Option("--row", metavar="ID", help="Explain this row: its number, or its value in the --id column."),
@@ -45,6 +45,7 @@ def explain(
     """
     from rdplearn.cli.checks import load_table_model, require_columns
 
+    reading.check(table)
     model = load_table_model(model_path, ["RDPDetector"], n_jobs)
     opened = reading.open(table)
     require_columns(opened, carried=[id_column] if id_column is not None else [])

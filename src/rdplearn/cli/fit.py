@@ -20,7 +20,7 @@ MOST_STEPS_AGAIN = 1000  # training that takes longer is not repeated to see how
 
 def fit(
     *,
-    table: TablePath,
+    table: TablePath = None,
     more: MoreTables = None,
     model_path: KeptModel = None,
     update: Annotated[
@@ -50,6 +50,7 @@ def fit(
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
       rdplearn fit today.csv --update model.safetensors
+      rdplearn fit --sql postgresql://host/shop --query "SELECT * FROM sales" -m model.safetensors
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend

@@ -103,7 +103,7 @@ def faults_in_one_line(talk: TalkOptions) -> Iterator[None]:
         if isinstance(fault, OSError) and fault.errno in STREAM_FAULTS and fault.filename is None:
             # files of ours say so themselves
             told = f"standard output cannot be written: {fault.strerror}. Make room, or send it elsewhere."
-        elif not isinstance(fault, ValueError | OSError | TypeError):
+        elif not isinstance(fault, ValueError | OSError | TypeError | ImportError):
             told = (
                 f"this should not have happened ({type(fault).__name__}: {told}). Run again with --debug to see where."
             )

@@ -13,7 +13,9 @@ from rdplearn.cli.options import ColumnOptions, ReadingOptions
 
 def inspect(
     *,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A table or a model file; - is a table on stdin.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="A table or a model file; - is a table on stdin.")
+    ] = None,
     talk: TalkOptions,
     reading: ReadingOptions,
     columns: ColumnOptions,
@@ -24,15 +26,22 @@ def inspect(
     Examples:
       rdplearn inspect sales.csv
       rdplearn inspect sales.csv --kind zip=category --missing n/a
+      rdplearn inspect --sql sqlite:///shop.db --table sales
       rdplearn inspect model.safetensors
     """
     from rdplearn._storage.container import looks_like_model_file
 
-    facts = facts_of_model(file) if looks_like_model_file(file) else facts_of_table(file, talk, reading, columns)
+    if file is not None and looks_like_model_file(file):
+        facts = facts_of_model(file)
+    else:
+        reading.check(file)
+        facts = facts_of_table(file, talk, reading, columns)
     talk.tell(facts, print_facts)
 
 
-def facts_of_table(path: str, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions) -> dict[str, Any]:
+def facts_of_table(
+    path: str | None, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions
+) -> dict[str, Any]:
     from rdplearn.cli.printing import told_while_read
 
     opened = reading.open(path)
@@ -67,14 +76,19 @@ def facts_of_model(path: str) -> dict[str, Any]:
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:
     """The parameters; those of a clusterer's transformer under ``transformer__``, as scikit-learn has it."""
-    return {name: value for name, value in estimator.get_params().items() if not hasattr(value, "get_params")}
+    learner = getattr(estimator, "detector", estimator)
+    return {name: value for name, value in learner.get_params().items() if not hasattr(value, "get_params")}
 
 
 def answers_of(estimator: Any) -> dict[str, Any]:
     """What the model says of a row: anomalous above a threshold, so many features, one of so many clusters."""
+    from rdplearn._feedback.reviewed import Reviewed
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.detector import RDPDetector
 
+    if isinstance(estimator, Reviewed):
+        told = {"n_answers": len(estimator.answers_), "muting_rules": [str(rule) for rule in estimator.rules_]}
+        return {"threshold": -float(estimator.offset_), **told}
     if isinstance(estimator, RDPDetector):
         return {"threshold": -float(estimator.offset_)}
     if isinstance(estimator, RDPClusterer):
@@ -93,6 +107,10 @@ def print_facts(facts: Mapping[str, Any]) -> None:
         typer.echo(f"{facts['estimator']}({changed})")
         if "threshold" in facts:
             typer.echo(f"Rows with an anomaly score above {facts['threshold']:.4g} are reported.")
+        if "n_answers" in facts:
+            typer.echo(
+                f"It has {facts['n_answers']:,} answers about rows, and {len(facts['muting_rules']):,} muting rules."
+            )
         if "n_components" in facts:
             groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""
             typer.echo(f"{facts['n_components']:,} features per row{groups}.")

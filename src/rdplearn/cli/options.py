@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,10 +12,11 @@ import typer
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
     from rdplearn.table import Table, TableEncoder
+    from rdplearn.table.databases import Database
     from rdplearn.transformer import RDPTransformer
 
 TablePath = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="TABLE", help="CSV, Excel, Parquet, Arrow or JSON Lines, or a 'pattern' of files; - is stdin."
     ),
@@ -25,7 +28,12 @@ MoreTables = Annotated[
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as written by fit.")]
 OutputPath = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write all rows to .csv, .parquet or .jsonl; - is stdout."),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write all rows to .csv, .parquet or .jsonl; - is stdout; sql:TABLE is a table of --sql.",
+    ),
 ]
 TopCount = Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to print.")]
 Carried = Annotated[
@@ -33,7 +41,7 @@ Carried = Annotated[
     typer.Option("--id", metavar="COLUMN", help="Carry this column into the result and leave it out of the model."),
 ]
 TableOrModel = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="TABLE|MODEL", help="CSV, Parquet, Arrow or JSON Lines, - is stdin; or a model that -m has kept."
     ),
@@ -71,23 +79,42 @@ Dask = Annotated[
 ]
 
 
+class IfExists(StrEnum):
+    """What becomes of a table that is there already."""
+
+    FAIL = "fail"
+    REPLACE = "replace"
+    APPEND = "append"
+
+
+IfExistsOption = Annotated[
+    IfExists | None,
+    typer.Option("--if-exists", help="If the table of -o sql:TABLE is there already; without a word, it is a fault."),
+]
+
+
 @dataclass(frozen=True)
 class FileOptions:
     """What is read and written by commands that take a table, or a model and then a table."""
 
-    first: TableOrModel
+    first: TableOrModel = None
     second: TableAfterModel = None
     output: OutputPath = None
+    if_exists: IfExistsOption = None
     kept_model: KeptModel = None
 
-    @property
+    @cached_property
     def model(self) -> str | None:
-        """The model, if one was named."""
-        return None if self.second is None else self.first
+        """The model, if one was named: before a table, or alone, when a database has the table."""
+        from rdplearn._storage.container import looks_like_model_file
+
+        is_model = self.first not in (None, "-") and looks_like_model_file(str(self.first))
+        return self.first if self.second is not None or is_model else None
 
     @property
-    def table(self) -> str:
-        return self.first if self.second is None else self.second
+    def table(self) -> str | None:
+        """The table, unless a database has it."""
+        return self.first if self.model is None else self.second
 
 
 @dataclass(frozen=True)
@@ -124,7 +151,18 @@ class ClassedRowOptions(UnseenColumns):
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How to read a file; what is not said is guessed from its content."""
+    """Which query to read, or how to read a file; what is not said of a file is guessed from its content."""
+
+    sql: Annotated[
+        str | None,
+        typer.Option(metavar="URI", help="A database: postgresql://USER@HOST/NAME, sqlite:///FILE or duckdb:///FILE."),
+    ] = None
+    query: Annotated[
+        str | None, typer.Option(metavar="SELECT", help="The rows of --sql that are read, in place of TABLE.")
+    ] = None
+    sql_table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="The table of --sql that is read, in place of TABLE.")
+    ] = None
 
     separator: Annotated[str | None, typer.Option(help="Between the fields of CSV.")] = None
     encoding: Annotated[str | None, typer.Option(help="Of CSV and JSON Lines, such as latin-1.")] = None
@@ -133,14 +171,60 @@ class ReadingOptions:
         None
     )
 
-    def open(self, path: str | list[str]) -> Table:
+    @cached_property
+    def database(self) -> Database:
+        """The database, open for reading and writing."""
+        from rdplearn.table.databases import Database
+
+        return Database(self.sql)
+
+    def check(self, path: str | list[str] | None, output: str | None = None) -> None:
+        """See that a table is named in one way, and that nothing is said in vain."""
+        in_database = [option for option in (self.query, self.sql_table) if option is not None]
+        about_files = (self.separator, self.encoding, self.header, self.sheet) != (None,) * 4
+        if path is None and self.sql is None:
+            raise typer.BadParameter("is missing. Name a file, or a database with --sql.", param_hint="TABLE")
+        if (path is None and len(in_database) != 1) or (in_database and self.sql is None):
+            raise typer.BadParameter("goes with either --query or --table: what is read.", param_hint="--sql")
+        if in_database and (path is not None or about_files):
+            raise typer.BadParameter("is read in place of a file. Leave out all that is about one.", param_hint="--sql")
+        if self.sql is not None and not in_database and sql_table_of(output) is None:
+            raise typer.BadParameter("needs --query or --table to read, or -o sql:TABLE.", param_hint="--sql")
+        if self.sql is None and sql_table_of(output) is not None:
+            raise typer.BadParameter("needs --sql, the database of the table.", param_hint="--output")
+
+    def open(self, path: str | list[str] | None) -> Table:
+        """The table: of the database, if no file is named."""
         from rdplearn.table import open_table
 
+        if path is None:
+            return open_table(connection=self.database, query=self.query, table=self.sql_table)
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
         return open_table(path, separator=separator, encoding=self.encoding, header=self.header, sheet=self.sheet)
 
     def as_dict(self) -> dict[str, Any]:
+        """How a file is read."""
         return {"separator": self.separator, "encoding": self.encoding, "header": self.header, "sheet": self.sheet}
+
+
+def sql_table_of(output: str | None) -> str | None:
+    """The table that an output names, if it goes to a database.
+
+    Examples
+    --------
+    >>> sql_table_of("sql:scores"), sql_table_of("scores.csv")
+    ('scores', None)
+    """
+    return output.removeprefix("sql:") if output is not None and output.startswith("sql:") else None
+
+
+def pairs_of(entries: list[str] | None, option: str, what: str) -> dict[str, str]:
+    """What an option says of columns, each entry one of `what`."""
+    pairs = [entry.rpartition("=") for entry in entries or ()]
+    for column, _, value in pairs:
+        if not column or not value:
+            raise typer.BadParameter(f"'{value}' must be {what}.", param_hint=option)
+    return {column: value for column, _, value in pairs}
 
 
 @dataclass(frozen=True)
@@ -156,6 +240,12 @@ class ColumnOptions:
             "--kind",
             metavar="COLUMN=KIND",
             help="What a column is: number, year, boolean, category, date, time, text or identifier.",
+        ),
+    ] = None
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weight", metavar="COLUMN=NUMBER", help="How much a column counts; 1 if not said, 0 ignores it."
         ),
     ] = None
     missing: Annotated[
@@ -183,6 +273,7 @@ class ColumnOptions:
         return TableEncoder(
             kinds=self.kinds(),
             ignore=[*(self.ignore or ()), *also_ignored],
+            weights=self.weights(),
             missing=self.missing or (),
             decimal=self.decimal,
             thousands=self.thousands,
@@ -193,11 +284,16 @@ class ColumnOptions:
         )
 
     def kinds(self) -> dict[str, str]:
-        pairs = [entry.rpartition("=") for entry in self.kind or ()]
-        for column, _, kind in pairs:
-            if not column or not kind:
-                raise typer.BadParameter(f"'{kind}' must be COLUMN=KIND, such as zip=category.", param_hint="--kind")
-        return {column: kind for column, _, kind in pairs}
+        """What columns are."""
+        return pairs_of(self.kind, "--kind", "COLUMN=KIND, such as zip=category")
+
+    def weights(self) -> dict[str, float]:
+        """How much columns count."""
+        what = "COLUMN=NUMBER, such as amount=3"
+        try:
+            return {column: float(text) for column, text in pairs_of(self.weight, "--weight", what).items()}
+        except ValueError:
+            raise typer.BadParameter(f"'{self.weight}' must be {what}.", param_hint="--weight") from None
 
 
 @dataclass(frozen=True)

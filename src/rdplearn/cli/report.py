@@ -16,7 +16,7 @@ USUAL_NAME = "report.html"
 def report(
     *,
     model_path: ModelPath,
-    table: TablePath,
+    table: TablePath = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help=f"Where to write the page [{USUAL_NAME}].")
     ] = None,
@@ -40,6 +40,7 @@ def report(
     from rdplearn.cli.checks import check_page, check_paths, load_table_model, require_columns
     from rdplearn.report import findings, write_page
 
+    reading.check(table)
     path = output if output is not None or talk.as_json else USUAL_NAME
     check_paths({"table": table, "model": model_path}, None, path)
     check_page(path)
@@ -52,4 +53,5 @@ def report(
     if talk.as_json:
         typer.echo(json.dumps(found, allow_nan=False))
     else:
-        typer.echo("\n".join([*found["summary"], f"Report: {path}"]))
+        verdict = found["verdict"]
+        typer.echo("\n".join([f"{verdict['title']}. {verdict['words']}", *found["summary"], f"Report: {path}"]))

@@ -16,6 +16,7 @@ from rdplearn._files.read_ahead import done_behind
 from rdplearn._results.batches import RowsWithResults
 from rdplearn._results.formats import CsvRows
 from rdplearn._results.resumable import GrowingFile, added_up
+from rdplearn._results.sql_table import SqlTable
 from rdplearn.cli.printing import counted_rows
 from rdplearn.errors import TableError
 from rdplearn.table import Table
@@ -69,27 +70,27 @@ class Written:
     is_resumed: bool = False
 
 
-def write_here(task: Pass, *, shows_progress: bool) -> Written:
-    """Go through a table on this machine."""
+def write_here(task: Pass, result: GrowingFile | SqlTable | None, *, shows_progress: bool) -> Written:
+    """Go through a table on this machine; the rows go to a result, unless it is standard output or nowhere."""
     with ExitStack() as stack:
-        file, written = None, Written()
-        if task.output not in (None, "-"):
-            file = stack.enter_context(GrowingFile(str(task.output), task.made_of, resume=task.resume))
-            written = Written(file.n_rows, file.tally, file.n_rows > 0)
+        written = Written()
+        if result is not None:
+            stack.enter_context(result)
+            written = Written(result.n_rows, result.tally, result.n_rows > 0)
         count = stack.enter_context(counted_rows(shows_progress, written.n_rows, task.doing))
 
         def take(batch: RowsWithResults) -> None:
-            result, tally = batch.result(task.carried), batch.tally()
-            if file is not None:
-                file.add(result, tally=tally)
+            rows, tally = batch.result(task.carried), batch.tally()
+            if result is not None:
+                result.add(rows, tally=tally)
             elif task.output == "-":
-                rows = CsvRows()
-                sys.stdout.buffer.write((rows.start(result.schema) if written.n_rows == 0 else b"") + rows.rows(result))
-            written.n_rows += result.num_rows
+                csv = CsvRows()
+                sys.stdout.buffer.write((csv.start(rows.schema) if written.n_rows == 0 else b"") + csv.rows(rows))
+            written.n_rows += rows.num_rows
             written.tally = added_up(written.tally, tally)
             for watcher in task.watchers:
                 watcher.add(batch)
-            count(result.num_rows)
+            count(rows.num_rows)
 
         with done_behind(take) as hand_over:
             for batch in task.apply(task.model, task.table, skip_rows=written.n_rows):

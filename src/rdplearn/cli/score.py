@@ -5,6 +5,7 @@ from __future__ import annotations
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import (
     Dask,
+    IfExistsOption,
     Jobs,
     ModelPath,
     MoreTables,
@@ -19,9 +20,10 @@ from rdplearn.cli.options import (
 def score(
     *,
     model_path: ModelPath,
-    table: TablePath,
+    table: TablePath = None,
     more: MoreTables = None,
     output: OutputPath = None,
+    if_exists: IfExistsOption = None,
     wanted: ScoredRowOptions,
     n_jobs: Jobs = -1,
     resume: Resume = False,
@@ -39,6 +41,7 @@ def score(
       rdplearn score model.safetensors new.csv
       rdplearn score model.safetensors new.parquet --id order -o scores.parquet
       rdplearn score model.safetensors - -o - < new.csv > scores.csv
+      rdplearn score model.safetensors --sql sqlite:///shop.db --query "SELECT * FROM sales" -o sql:scores
       rdplearn score model.safetensors folder/ -o scores/ --dask tcp://scheduler:8786
     """
     from rdplearn.cli.backends import chosen_backend
@@ -46,7 +49,7 @@ def score(
     from rdplearn.cli.score_output import ScoreOutput
 
     files = files_named(table, more, dask)
-    with chosen_backend(dask, reading, talk) as backend:
+    with chosen_backend(dask, reading, talk, if_exists) as backend:
         backend.check({"table": files, "model": model_path}, output, resume=resume, label=wanted.label)
         model_identity = identity_of(model_path)  # before it is read: of a later version the journal must not speak
         model = load_table_model(model_path, ["RDPDetector"], n_jobs)

@@ -9,7 +9,7 @@ import typer
 
 from rdplearn._results.formats import check_carried
 from rdplearn._results.labels import read_labels
-from rdplearn._results.scored import Evaluation, TopRows, scored_rows
+from rdplearn._results.scored import Evaluation, MutedRows, TopRows, scored_rows
 from rdplearn.cli.backends import Here, OnDask
 from rdplearn.cli.options import ScoredRowOptions
 from rdplearn.cli.printing import print_ending, print_rows, shown_columns
@@ -27,6 +27,7 @@ class ScoreOutput:
         self.backend, self.table, self.output, self.carried = backend, table, output, wanted.ids
         self.top = TopRows(wanted.n_top, shown_columns(table, wanted.ids, wanted.label))
         self.evaluation = comparison_with(wanted.label, table)
+        self.muted: MutedRows | None = None
         self.written = Written()
         self.threshold = 0.0
 
@@ -40,7 +41,9 @@ class ScoreOutput:
     ) -> None:
         """Score all rows and send them where they belong; watchers are shown them too."""
         self.threshold = -float(model.estimator.offset_)
-        everyone = [self.top, *([self.evaluation] if self.evaluation else []), *watchers]
+        if getattr(model.estimator, "rules_", None):
+            self.muted = MutedRows(self.threshold)
+        everyone = [self.top, *(watcher for watcher in (self.evaluation, self.muted) if watcher), *watchers]
         self.written = self.backend.write(
             Pass(scored_rows, model, self.table, "scored", self.output, self.carried, everyone, made_of, resume)
         )
@@ -53,6 +56,7 @@ class ScoreOutput:
             "table": self.table.name.strip("'"),
             "n_rows": self.written.n_rows,
             "n_anomalous": self.written.tally[0],
+            "n_muted": None if self.muted is None else self.muted.n_rows,
             "threshold": self.threshold,
             **files,
             # the rows that were scored earlier are in the file alone
@@ -74,6 +78,8 @@ def print_count(facts: Mapping[str, Any]) -> None:
         f"{facts['n_anomalous']:,} of {facts['n_rows']:,} rows reported as anomalous: their score is above "
         f"{facts['threshold']:.4g}."
     )
+    if "n_muted" in facts:
+        typer.echo(f"{facts['n_muted']:,} rows muted: their score is put down to the threshold.")
 
 
 def comparison_with(label: str | None, table: Any) -> Evaluation | None:

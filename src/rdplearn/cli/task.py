@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import typer
 
-from rdplearn._storage.container import looks_like_model_file
 from rdplearn._storage.models import save
 from rdplearn.cli.backends import Here, OnDask
 from rdplearn.cli.checks import identity_of, load_table_model, refuse_given, require_columns
@@ -58,18 +56,17 @@ def open_task(
     files: FileOptions, wanted: ClassedRowOptions, backend: Here | OnDask, report_path: str | None = None
 ) -> Task:
     """See before the work that all that is named is there and that its results can be written."""
-    path = files.table
     if files.model is not None and files.kept_model is not None:
         raise typer.BadParameter(NO_EFFECT, param_hint="--model")
-    if files.model is None and path != "-" and os.path.isfile(path) and looks_like_model_file(path):
-        raise typer.BadParameter(f"'{path}' is a model. Name the table after it.", param_hint="TABLE")
-    inputs = {"table": path, "model": files.model}
+    if files.table is None and files.model is not None and backend.reading.sql is None:
+        raise typer.BadParameter(f"'{files.model}' is a model. Name the table after it.", param_hint="TABLE")
+    inputs = {"table": files.table, "model": files.model}
     backend.check(inputs, files.output, files.kept_model, report_path, resume=wanted.resume, label=wanted.label)
     if wanted.resume and files.model is None:
         raise typer.BadParameter(
             "needs the MODEL that the output was begun with, before TABLE: the one that -m has kept.",
             param_hint="--resume",
         )
-    table = backend.open(path)
+    table = backend.open(files.table)
     require_columns(table, carried=wanted.ids, label=wanted.label)
     return Task(table, files, wanted, backend, None if files.model is None else identity_of(files.model))

@@ -29,7 +29,7 @@ def changes_report(model: TableModel, verdict: Verdict) -> dict[str, Any]:
     >>> from rdplearn import RDPDetector, TableModel, watch
     >>> table = pa.table({"age": [31, 57, 44, 45, 44] * 40, "city": ["Oslo", "Rome"] * 100})
     >>> model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)).fit(table)
-    >>> changes_report(model, watch(model, table))["summary"][0]
+    >>> changes_report(model, watch(model, table))["verdict"]["words"]
     'No refit is due: nothing has changed by much in 200 rows.'
     """
     found = verdict.to_dict()
@@ -37,9 +37,14 @@ def changes_report(model: TableModel, verdict: Verdict) -> dict[str, Any]:
     drawn = [change for change in changes if change["places"] and any(change["now"])]
     return {
         "kind": "changes",
-        "summary": found["summary"],
-        "table": {"name": short_name(verdict.table), "n_rows": verdict.n_rows, "n_columns": len(found["columns"])},
+        "summary": found["summary"][1:],
         "verdict": {
+            "level": "poor" if verdict.due else "good",
+            "title": "The model does not fit this table any more" if verdict.due else "The model fits this table",
+            "words": verdict.headline(),
+        },
+        "table": {"name": short_name(verdict.table), "n_rows": verdict.n_rows, "n_columns": len(found["columns"])},
+        "changes": {
             **{name: found[name] for name in ("due", "level", "n_rows", "n_remembered")},
             "drawn": drawn[:MOST_DRAWN],
             "listed": changes[:MOST_LISTED],

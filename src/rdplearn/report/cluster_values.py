@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles
+from rdplearn.report.column_contents import ORDERED, column_contents, moment_words
 from rdplearn.table import TableEncoder
-from rdplearn.table.cells import clean_cells, words_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.typical import Typical
 
@@ -25,7 +25,6 @@ Ints = npt.NDArray[np.integer]
 MIDDLE = (0.25, 0.75)  # half of a cluster's numbers lie between its typical ones
 MOST_COLUMNS, MOST_VALUES = 6, 2
 TELLING = 0.1  # a column in which a cluster is nearer than this to all rows tells nothing
-ORDERED = ("number", "year", "date")
 
 
 def typical_of_clusters(
@@ -46,17 +45,14 @@ def typical_of_clusters(
 def _compare(
     column: EncodedColumn, rows: pa.Table, clusters: Ints, n_clusters: int, encoder: TableEncoder
 ) -> list[dict[str, Any] | None]:
-    cells = clean_cells(rows.column(column.source).combine_chunks(), encoder.rules_, column.source, "the table")
+    contents = column_contents(column, rows, encoder)
+    inside = [clusters == cluster for cluster in range(n_clusters)]
     if column.kind in ORDERED:
-        values = column.encoding.read(cells, encoder.rules_)  # type: ignore[union-attr]
-        compared = [compare_numbers(values, clusters == cluster) for cluster in range(n_clusters)]
-        overall = _range_words(values, column.kind)
-        words = [_range_words(values[clusters == cluster], column.kind) for cluster in range(n_clusters)]
+        compared = [compare_numbers(contents, here) for here in inside]
+        overall, words = _range_words(contents, column.kind), [_range_words(contents[h], column.kind) for h in inside]
     else:
-        texts = np.array(words_of(cells).fill_null("missing").to_pylist(), dtype=object)
-        compared = [compare_texts(texts, clusters == cluster) for cluster in range(n_clusters)]
-        overall = _value_words(texts)
-        words = [_value_words(texts[clusters == cluster]) for cluster in range(n_clusters)]
+        compared = [compare_texts(contents, here) for here in inside]
+        overall, words = _value_words(contents), [_value_words(contents[here]) for here in inside]
     return [
         {"column": column.source, "typical": words[cluster], "overall": overall, "distance": distance}
         if words[cluster]
@@ -105,10 +101,7 @@ def _range_words(values: Doubles, kind: str) -> str:
     low, high = (float(np.quantile(known, share)) for share in MIDDLE)
     if kind == "number":
         return Typical(low=low, high=high).words()
-    if kind == "year":
-        return Typical(low=f"{low:.0f}", high=f"{high:.0f}").words()
-    days = [str(np.datetime64(0, "s") + np.timedelta64(round(end), "s"))[:10] for end in (low, high)]
-    return Typical(low=days[0], high=days[1]).words()
+    return Typical(low=moment_words(low, kind), high=moment_words(high, kind)).words()
 
 
 def _value_words(texts: npt.NDArray[np.object_]) -> str:

@@ -16,6 +16,7 @@ from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import cell_values, shortened, shown_columns
 from rdplearn.report.making import describe_making, describe_table
 from rdplearn.report.summary import summarise_clusters
+from rdplearn.report.verdict import verdict_on_clusters
 from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table_model import TableModel
 
@@ -92,11 +93,14 @@ def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Seq
     drawn, places = sample.rows.take(few), sample.places[few]
     with told_already():
         points = place_on_map(model.estimator, model.encoder.transform(drawn))
+        trust = model.assess(sample.rows, n_rows=gathered.n_rows).to_dict()
     columns = shown_columns(gathered.table.column_names, ids, gathered.label, drivers=[])
     values = [cell_values(drawn.column(name), name, model.encoder) for name in columns]
     found: dict[str, Any] = {
         "kind": "clusters",
         "table": table,
+        "verdict": verdict_on_clusters(trust),
+        "trust": trust,
         "clusters": [
             {
                 "cluster": cluster,

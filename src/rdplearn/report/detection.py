@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rdplearn._explain.explanation import Explanation
 from rdplearn._results.scored import scored_rows
+from rdplearn._types import Doubles
 from rdplearn.errors import told_already
-from rdplearn.report.charts import rarity
 from rdplearn.report.evaluation_curves import describe_evaluation
 from rdplearn.report.gathering import N_TOP, GatheredRows
 from rdplearn.report.learned_map import place_on_map
 from rdplearn.report.listing import list_rows, shown_columns
 from rdplearn.report.making import describe_making, describe_table
 from rdplearn.report.score_line import describe_scores
+from rdplearn.report.spreads import ColumnSpreads
 from rdplearn.report.summary import summarise_detection
+from rdplearn.report.verdict import verdict_on_ranking
 from rdplearn.table import open_table
 from rdplearn.table_model import TableModel
 
@@ -61,33 +63,32 @@ def detection_report(
 def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequence[str] = ()) -> dict[str, Any]:
     """The same, of rows that were gathered while they were scored for another purpose."""
     table = describe_table(gathered.table, gathered.n_rows)
-    scores, listed = gathered.scores(), gathered.listed()
+    scores, listed, sample = gathered.scores(), gathered.listed(), gathered.sample().rows
+    described = describe_scores(scores, -float(model.estimator.offset_))
+    n_alarms = min(described["n_reported"], gathered.n_kept)
     with told_already():
-        explanation = model.explain(listed.rows.slice(0, listed.n_top))
+        explanation = model.explain(gathered.highest(max(n_alarms, listed.n_top)))
         points = place_on_map(model.estimator, model.encoder.transform(listed.rows))
-        sample = model.encoder.transform(gathered.sample().rows)
-    assessment = model.estimator.assess(sample, n_rows=gathered.n_rows).to_dict()
-    drivers = rank_drivers(explanation, scores[listed.places[: listed.n_top]] > -model.estimator.offset_)
+        assessment = model.estimator.assess(model.encoder.transform(sample), n_rows=gathered.n_rows).to_dict()
+    reasons = explanation.of_rows(np.arange(listed.n_top))
+    drivers = rank_drivers(explanation.of_rows(np.arange(n_alarms)) if n_alarms else reasons)
     columns = shown_columns(gathered.table.column_names, ids, gathered.label, [driver["column"] for driver in drivers])
+    spreads = ColumnSpreads(sample, model.encoder, explanation.column_names)
+    rows = list_rows(listed, scores, points, reasons, columns, spreads)
     found: dict[str, Any] = {
         "kind": "detection",
-        "table": table,
-        "scores": describe_scores(scores, -float(model.estimator.offset_)),
+        "table": table | {"columns": listed.rows.column_names},
+        "verdict": verdict_on_ranking(assessment["stability"], gathered.n_rows),
+        "scores": described,
         "trust": {part: assessment[part] for part in ("stability", "alarms", "n_judged")},
+        "n_alarms_explained": n_alarms,
+        "kinds": describe_kinds(explanation.of_rows(np.arange(n_alarms)), scores) if n_alarms else [],
         "drivers": drivers[:MOST_DRIVERS],
         "ids": list(ids),
         "shown_columns": columns,
         "n_explained": listed.n_top,
-        "rows": list_rows(
-            listed.rows,
-            listed.places,
-            scores[listed.places],
-            points,
-            rarity(scores)[listed.places],
-            explanation,
-            columns,
-            model.encoder,
-        ),
+        "rows": rows,
+        "spreads": {"n_rows": sample.num_rows, "columns": spreads.as_dict(named_columns(rows))},
         **describe_making(model),
     }
     if gathered.evaluation is not None:
@@ -95,17 +96,26 @@ def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequen
     return {"summary": summarise_detection(found), **found}
 
 
-def rank_drivers(explanation: Explanation, reported: Any) -> list[dict[str, Any]]:
-    """Each column's part of what raises the scores of the reported rows (or, if there are none, of the highest).
+def describe_kinds(alarms: Explanation, scores: Doubles) -> list[dict[str, Any]]:
+    """The kinds of anomalies among explained rows, which are those with the highest scores, the highest first."""
+    numbers = np.argsort(-scores, kind="stable")[: len(alarms)] + 1
+    return [kind.to_dict(numbers.tolist()) for kind in alarms.kinds()]
+
+
+def named_columns(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The columns that the reasons of rows name."""
+    return {column["column"] for row in rows if row["reasons"] for column in row["reasons"]["columns"]}
+
+
+def rank_drivers(explanation: Explanation) -> list[dict[str, Any]]:
+    """Each column's part of what raises the scores of the explained rows.
 
     The largest part comes first; ``n_rows`` counts the rows in which the column has the largest part.
     """
     contributions = explanation.contributions
     contributions = contributions.toarray() if hasattr(contributions, "toarray") else np.asarray(contributions)
-    raising = np.maximum(contributions[reported] if np.any(reported) else contributions, 0.0)
-    totals = raising.sum(axis=0)
-    leading = np.bincount(np.argmax(raising, axis=1), minlength=len(totals))
-    shares = totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
+    shares = explanation.column_shares()
+    leading = np.bincount(np.argmax(contributions, axis=1), minlength=len(shares))
     return [
         {
             "column": explanation.column_names[place],

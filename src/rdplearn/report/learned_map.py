@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.extmath import randomized_svd
 
+from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._types import Doubles
 from rdplearn._views.matrix import read_matrix
 from rdplearn.detector import RDPDetector
@@ -67,7 +68,7 @@ def learned_features(estimator: Any, matrix: Any) -> npt.NDArray[Any]:
 
     Members of a detector that see the columns in different ways count alike, whatever the scale of their views.
     """
-    if isinstance(estimator, RDPDetector):
+    if isinstance(estimator, RDPDetector | Reviewed):
         parts = []
         for panel in estimator.panels_:
             last = panel.last_rounds(1)

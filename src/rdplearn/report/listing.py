@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from rdplearn._explain.explanation import Explanation, plain
 from rdplearn._results.formats import as_simple_column
+from rdplearn._types import Doubles
+from rdplearn.report.charts import rarity
+from rdplearn.report.gathering import ListedRows
+from rdplearn.report.spreads import ColumnSpreads
 from rdplearn.table import TableEncoder
-from rdplearn.table.cells import clean_cells
-from rdplearn.table.encodings import Number
+from rdplearn.table.cells import is_text, words_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,50 +40,75 @@ def shown_columns(
     return [*ids, *others]
 
 
-def cell_values(cells: pa.ChunkedArray, name: str, encoder: TableEncoder | None = None) -> list[Any]:
+def cell_values(cells: pa.ChunkedArray, name: str, encoder: TableEncoder) -> list[Any]:
     """Cells as plain values for JSON: numbers where the encoder found numbers, otherwise texts, shortened."""
-    import pyarrow as pa
+    column = _whole(cells)
+    used = {column.source: column for column in encoder.columns_ if not column.is_left_out}
+    if name in used:
+        return [shortened(plain(value)) for value in used[name].values(column, encoder.rules_, "the table")]
+    return [shortened(text) if text else None for text in _texts(column)]  # identifiers are no quantities
 
-    column = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    encodings = {column.source: column.encoding for column in encoder.columns_} if encoder is not None else {}
-    encoding = encodings.get(name)
-    if encoder is not None and isinstance(encoding, Number) and encoding.kind == "number":
-        numbers = encoding.read(clean_cells(column, encoder.rules_, name, "the table"), encoder.rules_)
-        return [shortened(plain(value)) for value in numbers.tolist()]
-    return [shortened(plain(value)) for value in as_simple_column(column).to_pylist()]
+
+def own_texts(rows: pa.Table) -> list[list[str]]:
+    """All cells of rows as texts, as the table has them; empty where they are missing: (n_rows, n_columns).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> own_texts(pa.table({"price": ["$2,700", None], "weight": [1.0, 0.25]}))
+    [['$2,700', '1'], ['', '0.25']]
+    """
+    columns = [_texts(_whole(rows.column(name))) for name in rows.column_names]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def list_rows(
-    rows: pa.Table,
-    places: npt.NDArray[np.int64],
-    scores: npt.NDArray[np.float64],
-    points: npt.NDArray[np.float64],
-    rarity: npt.NDArray[np.float64],
+    listed: ListedRows,
+    scores: Doubles,
+    points: Doubles,
     explanation: Explanation,
     columns: Sequence[str],
-    encoder: TableEncoder,
+    spreads: ColumnSpreads,
 ) -> list[dict[str, Any]]:
-    """All rows as plain values; the first ones, as many as the explanation has, with their reasons."""
-    values = [cell_values(rows.column(name), name, encoder) for name in columns]
-    return [
-        {
+    """All rows as plain values; the first ones, as many as the explanation has, with their reasons and all cells.
+
+    scores : of the whole table; points : where the listed rows lie on the map
+    """
+    places, n_top = listed.places, listed.n_top
+    values = [cell_values(listed.rows.column(name), name, spreads.encoder) for name in columns]
+    top = listed.rows.slice(0, n_top)
+    cells, marks = own_texts(top), spreads.marks(top)
+    rare = rarity(scores)[places]
+    rows = []
+    for number in range(len(places)):
+        row: dict[str, Any] = {
             "row": int(places[number]) + 1,
-            "score": float(scores[number]),
-            "rarity": shortened(float(rarity[number])),
+            "score": float(scores[places[number]]),
+            "rarity": shortened(float(rare[number])),
             "x": shortened(float(points[number, 0])),
             "y": shortened(float(points[number, 1])),
             "values": [of_column[number] for of_column in values],
-            "reasons": reasons(explanation, number) if number < len(explanation) else None,
+            "reasons": None,
         }
-        for number in range(len(places))
-    ]
+        if number < n_top:
+            here = {name: of_column[number] for name, of_column in marks.items()}
+            row |= {"reasons": reasons(explanation, number, here), "cells": cells[number]}
+        rows.append(row)
+    return rows
 
 
-def reasons(explanation: Explanation, row: int) -> dict[str, Any]:
-    """Why a row scored as it did: the columns that count, the rest of them together, and what a typical row scores."""
+def reasons(explanation: Explanation, row: int, marks: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Why a row scored as it did: the columns that count, the rest of them together, and what a typical row scores.
+
+    marks : by column, where the row's value lies among all
+    """
     columns = explanation.columns_of(row)
     by_size = sorted(columns, key=lambda column: -abs(column["contribution"]))[:MOST_REASONS]
-    named = [column | {"value": shortened(column["value"])} for column in columns if column in by_size]
+    named = [
+        {name: shortened(part) for name, part in column.items()} | marks.get(column["column"], {})
+        for column in columns
+        if column in by_size
+    ]
     rest = sum(column["contribution"] for column in columns) - sum(column["contribution"] for column in named)
     return {
         "baseline": explanation.baseline,
@@ -104,3 +129,18 @@ def shortened(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.8g}")
     return f"{value[: LONGEST_TEXT - 1]}…" if isinstance(value, str) and len(value) > LONGEST_TEXT else value
+
+
+def _whole(cells: Any) -> Any:
+    return cells.combine_chunks() if hasattr(cells, "combine_chunks") else cells
+
+
+def _texts(column: Any) -> list[str]:
+    import pyarrow.types as types
+
+    cells = as_simple_column(column)
+    if types.is_floating(cells.type):
+        return ["" if text in (None, "nan") else text for text in words_of(cells).to_pylist()]
+    if is_text(cells) or types.is_integer(cells.type) or types.is_boolean(cells.type):
+        cells = words_of(cells)
+    return ["" if value is None else str(value) for value in cells.to_pylist()]

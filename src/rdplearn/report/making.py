@@ -31,10 +31,11 @@ def short_name(table: str) -> str:
 
 def describe_making(model: TableModel) -> dict[str, Any]:
     """All that there is to say of a model whatever it was made for."""
+    learner = getattr(model.estimator, "detector", model.estimator)  # of one that has been answered
     return {
         "columns": model.encoder.describe(),
         "training": describe_training(model.estimator),
-        "model": describe_model(model.estimator) | {"n_rows": model.encoder.n_rows_},
+        "model": describe_model(learner) | {"n_rows": model.encoder.n_rows_},
         "versions": describe_versions(),
     }
 

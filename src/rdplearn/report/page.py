@@ -23,18 +23,15 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SCRIPTS = {
-    "detection": ("charts.js", "words.js", "rows.js", "map.js", "line.js", "detection.js"),
-    "clusters": ("charts.js", "words.js", "rows.js", "map.js", "clusters.js"),
+    "detection": (
+        *("charts.js", "words.js", "csv.js", "answers.js", "spreads.js", "explanation.js", "rows.js", "map.js"),
+        *("kinds.js", "line.js", "detection.js"),
+    ),
+    "clusters": ("charts.js", "words.js", "csv.js", "rows.js", "map.js", "clusters.js"),
     "changes": ("charts.js", "changes.js"),
 }
-NOT_ON_THE_PAGE = (
-    "training",
-    "columns",
-    "model",
-    "versions",
-    "summary",
-    "verdict",
-)  # written out as HTML or drawn, not looked up
+# Written out as HTML or drawn, not looked up.
+NOT_ON_THE_PAGE = ("training", "columns", "model", "versions", "summary", "verdict", "changes")
 
 
 def write_page(found: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -99,6 +96,19 @@ def as_script_data(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
+def identity_of(found: Mapping[str, Any]) -> str:
+    """What a browser keeps the answers of a reader under: the same for the same rows, however often they are written.
+
+    Examples
+    --------
+    >>> found = {"table": {"name": "a.csv"}, "rows": [{"row": 1, "values": [7]}]}
+    >>> identity_of(found) == identity_of(dict(found)), len(identity_of(found))
+    (True, 24)
+    """
+    content = [found["table"], [[row["row"], row["values"]] for row in found["rows"]]]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:24]
+
+
 def page_file(name: str) -> str:
     """A part of the page, as it is in the package."""
     return (files("rdplearn.report") / "page_files" / name).read_text(encoding="utf-8")
@@ -108,6 +118,7 @@ def _looked_up(found: Mapping[str, Any]) -> dict[str, Any]:
     """What the scripts of the page look up: the findings and the charts."""
     return {
         **{name: part for name, part in found.items() if name not in NOT_ON_THE_PAGE},
+        "identity": identity_of(found) if "rows" in found else "",
         "charts": report_charts(found),
         "map_rows": map_order(found) if "rows" in found else [],
         "templates": {theme: template(theme) for theme in ("light", "dark")},

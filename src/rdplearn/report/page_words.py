@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rdplearn.report.summary import counted, percent
+from rdplearn.report.summary import counted, explained_alarms, percent
 
 
 def of(found: Mapping[str, Any]) -> dict[str, str]:
@@ -19,6 +19,7 @@ def of(found: Mapping[str, Any]) -> dict[str, str]:
     words["about_training"] = ABOUT_TRAINING
     return words | {
         "about_rows": about_rows(found),
+        "about_kinds": about_kinds(found),
         "about_drivers": about_drivers(found),
         "about_alarms": about_alarms(found),
     }
@@ -39,9 +40,11 @@ def headline(found: Mapping[str, Any]) -> str:
     """What the page is about, in a line."""
     n_rows = found["table"]["n_rows"]
     if found["kind"] == "changes":
-        return "A refit is due" if found["verdict"]["due"] else "No refit is due"
+        return "A refit is due" if found["changes"]["due"] else "No refit is due"
     if found["kind"] == "clusters":
-        return f"{counted(n_rows, 'row')} in {counted(len(found['clusters']), 'cluster')}"
+        is_cut = found["trust"]["level"] == "none"
+        parts = counted(len(found["clusters"]), "part" if is_cut else "cluster")
+        return f"{counted(n_rows, 'row')}{', cut into' if is_cut else ' in'} {parts}"
     n_reported = found["scores"]["n_reported"]
     if n_reported == 0:
         return f"No unusual row among {n_rows:,}" if n_rows > 1 else "The one row is nothing unusual"
@@ -53,8 +56,8 @@ def about_map(found: Mapping[str, Any]) -> str:
     n_rows, n_drawn = found["table"]["n_rows"], len(found["rows"])
     shown = "All rows are drawn" if n_drawn >= n_rows else _sampled(found, n_drawn, n_rows)
     return (
-        f"{shown}; those that the model finds alike lie close together. Draw a box around some of them to list them "
-        "below; a double click clears it."
+        f"{shown}; those that the model finds alike lie close together. Draw a box around some of them to see them "
+        "in the list of rows; a double click clears it."
     )
 
 
@@ -76,15 +79,18 @@ def about_rows(found: Mapping[str, Any]) -> str:
     return f"Listed are the {counted(n_listed, 'row')} with the highest scores, of {n_rows:,}."
 
 
+def about_kinds(found: Mapping[str, Any]) -> str:
+    """Of which rows the kinds are."""
+    return (
+        f"Rows with the same main reason are one kind. These are the kinds of {explained_alarms(found)}; the length of "
+        "a bar is the number of rows."
+    )
+
+
 def about_drivers(found: Mapping[str, Any]) -> str:
     """Of which rows the columns are ranked."""
-    n_reported, n_explained = found["scores"]["n_reported"], found["n_explained"]
-    if n_reported == 0:
-        return f"What raises the scores of the {counted(n_explained, 'row')} listed above, shared out by column."
-    if n_reported > n_explained:
-        return f"What raises the scores of the {n_explained:,} highest of the reported rows, shared out by column."
-    rows = "reported row" if n_reported == 1 else f"{n_reported:,} reported rows"
-    return f"What raises the scores of the {rows}, shared out by column."
+    rows = explained_alarms(found) if found["scores"]["n_reported"] else f"the {found['n_explained']:,} rows above"
+    return f"What raises the scores of {rows}, shared out by column. A full bar would be all of it."
 
 
 def about_alarms(found: Mapping[str, Any]) -> str:
@@ -92,7 +98,7 @@ def about_alarms(found: Mapping[str, Any]) -> str:
     n_judged, n_rows = found["trust"]["n_judged"], found["table"]["n_rows"]
     judged = "" if n_judged >= n_rows else f" Judged by a random sample of {n_judged:,} rows."
     return (
-        "By chance: so many rows would be reported if none were unusual. Beside what is reported: where the number "
+        "By chance: so many rows would be above the line if none were unusual. Beside the number of rows: where it "
         f"lies with 90 % certainty.{judged}"
     )
 

@@ -10,11 +10,13 @@ from rdplearn.table.typical import number_text, value_words
 
 
 def summarise_detection(found: Mapping[str, Any]) -> list[str]:
-    """The findings of a detector in a few sentences, the most important first."""
+    """The findings of a detector in a few sentences, the most important first; how far to trust them stands apart."""
     table, scores = found["table"], found["scores"]
     told = [
         f"{_size(table)} {_reported(scores['n_reported'], table['n_rows'])}",
     ]
+    if found["kinds"]:
+        told.append(_kinds(found))
     first = found["rows"][0]
     raising = [column for column in first["reasons"]["columns"] if column["contribution"] > 0]
     if raising and scores["n_reported"] > 0:
@@ -23,10 +25,24 @@ def summarise_detection(found: Mapping[str, Any]) -> list[str]:
         told.append(f"The row furthest from the rest is row {first['row']:,}: {reason}.")
     drivers = found["drivers"]
     if drivers and scores["n_reported"] > 0:
-        told.append(f"Over all reported rows, {_shares(drivers)}.")
-    if found["trust"]["stability"] is not None:
-        told.append(found["trust"]["stability"]["words"])
+        told.append(f"Over {explained_alarms(found)}, {_shares(drivers)}.")
     return told
+
+
+def explained_alarms(found: Mapping[str, Any]) -> str:
+    """The reported rows that were explained: all of them, or the highest of very many."""
+    n_reported, n_explained = found["scores"]["n_reported"], found["n_alarms_explained"]
+    if n_explained < n_reported:
+        return f"the {n_explained:,} highest of the {n_reported:,} reported rows"
+    return "the reported row" if n_reported == 1 else f"all {n_reported:,} reported rows"
+
+
+def _kinds(found: Mapping[str, Any]) -> str:
+    kinds, alarms = found["kinds"], explained_alarms(found)
+    first = f"{kinds[0]['kind']} ({counted(kinds[0]['n_rows'], 'row')})"
+    if len(kinds) == 1:
+        return f"There is one kind of anomaly: {first}."
+    return f"{alarms[0].upper()}{alarms[1:]} are of {len(kinds):,} kinds. The largest is {first}."
 
 
 def summarise_clusters(found: Mapping[str, Any]) -> list[str]:
@@ -34,8 +50,10 @@ def summarise_clusters(found: Mapping[str, Any]) -> list[str]:
     filled = [cluster for cluster in found["clusters"] if cluster["n_rows"] > 0]
     largest = max(filled, key=lambda cluster: cluster["n_rows"])
     smallest = min(filled, key=lambda cluster: cluster["n_rows"])
+    is_cut = found["trust"]["level"] == "none"
+    parts = f"{'were cut' if is_cut else 'fall'} into {counted(len(filled), 'part' if is_cut else 'cluster')}"
     told = [
-        f"{_size(found['table'])} They fall into {counted(len(filled), 'cluster')}, from "
+        f"{_size(found['table'])} They {parts}, from "
         f"{counted(smallest['n_rows'], 'row')} to {counted(largest['n_rows'], 'row')}."
     ]
     distinct = [cluster for cluster in filled if cluster["typical"]]

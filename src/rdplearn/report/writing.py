@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._files.atomic import checked_target
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
@@ -64,7 +65,7 @@ def findings(
 ) -> dict[str, Any]:
     """All that a report tells about a table, as plain values."""
     estimator = model.estimator if isinstance(model, TableModel) else model
-    if isinstance(model, TableModel) and isinstance(estimator, RDPDetector):
+    if isinstance(model, TableModel) and isinstance(estimator, RDPDetector | Reviewed):
         return detection_report(model, table, ids=ids, label=label, n_top=n_top)
     if isinstance(model, TableModel) and isinstance(estimator, RDPClusterer):
         return cluster_report(model, table, ids=ids, label=label)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,6 +47,8 @@ class TableEncoder(Parameters):
         "text", or "identifier" (left out).
     ignore : sequence of str
         Columns to leave alone, at fit and at transform.
+    weights : mapping from column name to number, optional
+        How much columns count in a detector, 1 by default: ``{"amount": 3}``. 0 is the same as ignoring a column.
     missing : sequence of str
         Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL`` and ``None``.
     decimal : {".", ","}, optional
@@ -78,6 +81,8 @@ class TableEncoder(Parameters):
     source_columns_ : list of str
         For each matrix column, the column of the table that it came from.
     groups_ : dict from source column to the places of its matrix columns
+    table_columns_ : TableColumns
+        The same with weights, and which matrix columns only say that a cell is missing: what a detector asks for.
     n_rows_ : int
         Rows of the table that was fitted.
     sparse_ : bool
@@ -98,6 +103,7 @@ class TableEncoder(Parameters):
         *,
         kinds: Mapping[str, str] | None = None,
         ignore: Iterable[str] = (),
+        weights: Mapping[str, float] | None = None,
         missing: Iterable[str] = (),
         decimal: str | None = None,
         thousands: str | None = None,
@@ -112,6 +118,7 @@ class TableEncoder(Parameters):
     ) -> None:
         self.kinds = kinds
         self.ignore = ignore
+        self.weights = weights
         self.missing = missing
         self.decimal = decimal
         self.thousands = thousands
@@ -182,23 +189,28 @@ class TableEncoder(Parameters):
         self._require_fit()
         opened = open_table(table)
         findings = Findings(opened.name)
-        present: set[str] | None = None
+        compared = False
         for batch in opened.batches():
-            if present is None:
-                present = set(batch.schema.names)
-                self._compare_columns(batch.schema.names, opened.name)
+            if not compared:
+                self._tell_unknown(batch.schema.names, opened.name)
+                compared = True
             if findings.rows_before < skip_rows:
                 findings.rows_before += batch.num_rows
                 continue
-            pieces = [
-                piece
-                for column in self.columns_
-                if column.source in present
-                for piece in column.encode(batch.column(column.source), self.rules_, findings)
-            ]
-            yield batch, assemble(pieces, batch.num_rows, self.sparse_)
+            yield batch, self.encode_batch(batch, findings)
             findings.rows_before += batch.num_rows
         findings.warn()
+
+    def encode_batch(self, batch: pa.RecordBatch, findings: Findings) -> Matrix:
+        """Encode rows that have all columns that the matrix needs; note in `findings` what differs from the fit."""
+        present = set(batch.schema.names)
+        pieces = [
+            piece
+            for column in self.columns_
+            if column.source in present
+            for piece in column.encode(batch.column(column.source), self.rules_, findings)
+        ]
+        return assemble(pieces, batch.num_rows, self.sparse_)
 
     def cell_values(self, batch: pa.RecordBatch) -> NDArray[np.object_]:
         """What the cells of the columns that are used say, for people: (n_rows, n_groups), as in `groups_`."""
@@ -323,6 +335,12 @@ class TableEncoder(Parameters):
             raise TableError(
                 f"The 'rare_share' parameter of TableEncoder must be in [0, 1). Got {self.rare_share!r} instead."
             )
+        for name, weight in (self.weights or {}).items():
+            if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight < np.inf:
+                raise TableError(
+                    f"The 'weights' parameter of TableEncoder must give columns numbers of at least 0. Got {weight!r} "
+                    f"for {shown(name)}: pass 0 to ignore the column, 1 to leave it as it is, or more."
+                )
         if self.sparse not in ("auto", True, False):
             raise TableError(
                 f"The 'sparse' parameter of TableEncoder must be 'auto', True or False. Got {self.sparse!r} instead."
@@ -332,6 +350,7 @@ class TableEncoder(Parameters):
         if summary.n_rows == 0:
             raise TableError(f"There are no rows in {summary.name}. Pass a table with at least one row.")
         _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
+        _require_names("weights", self.weights or {}, summary.columns, summary.name)
 
     def _learn_column(self, summary: TableSummary, name: str) -> EncodedColumn:
         column = summary.columns[name]
@@ -349,6 +368,8 @@ class TableEncoder(Parameters):
 
     def _name_features(self, table: str) -> None:
         names = [(name, column.source) for column in self.columns_ for name in column.names()]
+        if names and not any((self.weights or {}).get(source, 1) for _, source in names):
+            raise TableError("The 'weights' parameter gives every column that is used 0. Give one at least a weight.")
         if not names:
             reasons = "; ".join(f"{column.source!r} is {column.kind}" for column in self.columns_[:3])
             raise TableError(
@@ -368,7 +389,7 @@ class TableEncoder(Parameters):
             names=list(self.groups_),
             group_of_column=np.repeat(np.arange(len(self.groups_)), [len(places) for places in self.groups_.values()]),
             is_mark=np.array([is_mark for column in self.columns_ for is_mark in column.marks()], dtype=bool),
-            weights=np.ones(len(self.groups_)),
+            weights=np.array([float((self.weights or {}).get(source, 1.0)) for source in self.groups_]),
         )
 
     def _sparse_pays(self, summary: TableSummary) -> bool:
@@ -390,7 +411,14 @@ class TableEncoder(Parameters):
             instead = f", or such as --kind {as_option(usable[0] + '=category')} to use one" if usable else ""
             warn_user(f"Left out of {summary.name}: {listed}{more}. Pass {agreed} to agree{instead}.")
 
-    def _compare_columns(self, names: list[str], table: str) -> None:
+    def _tell_unknown(self, names: list[str], table: str) -> None:
+        new = self.unknown_columns(names, table)
+        if new:
+            listed = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
+            warn_user(f"New in {table} and not used: {listed}.")
+
+    def unknown_columns(self, names: Sequence[str], table: str) -> list[str]:
+        """Which of a table's columns the fit had not; an error if one is missing that the matrix needs."""
         present, known = set(names), {column.source for column in self.columns_} | self._ignored()
         absent = [column.source for column in self.columns_ if column.names() and column.source not in present]
         new = [name for name in names if name not in known]
@@ -401,9 +429,7 @@ class TableEncoder(Parameters):
             raise TableError(
                 f"Column {absent[0]!r}{more} of the fit is missing from {table}.{hint} Add it, or fit again."
             )
-        if new:
-            listed = ", ".join(map(repr, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
-            warn_user(f"New in {table} and not used: {listed}.")
+        return new
 
     def _empty_matrix(self) -> Matrix:
         empty = np.zeros((0, len(self.feature_names_)), dtype=np.float32)

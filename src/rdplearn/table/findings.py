@@ -32,8 +32,15 @@ class Findings:
             known = self.strays.get((column, matter), Stray())
             self.strays[column, matter] = known.then(stray, self.rows_before)
 
+    def told(self) -> list[str]:
+        """Each surprise in a sentence."""
+        return [
+            f"Column {shown(column)} of {self.table} "
+            f"{matter.format(rows=rows_text(stray.n_rows), row=stray.first_row, text=shown(stray.first_text))}."
+            for (column, matter), stray in self.strays.items()
+        ]
+
     def warn(self) -> None:
         """Tell each surprise once, as an `RDPWarning`."""
-        for (column, matter), stray in self.strays.items():
-            told = matter.format(rows=rows_text(stray.n_rows), row=stray.first_row, text=shown(stray.first_text))
-            warn_user(f"Column {shown(column)} of {self.table} {told}.")
+        for told in self.told():
+            warn_user(told)

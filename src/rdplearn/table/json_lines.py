@@ -115,12 +115,13 @@ def _parse_line_by_line(block: bytes, name: str, rows_before: int) -> pa.Table:
                 f"Row {place} of {name} is not a JSON object: {shown(line.decode(errors='replace'))}. "
                 "Write one object per line."
             )
-        rows.append({key: _written(value) for key, value in row.items()})
+        rows.append({key: written(value) for key, value in row.items()})
     names = list(dict.fromkeys(key for row in rows for key in row))
     return pa.table({key: pa.array([row.get(key) for row in rows], pa.string()) for key in names})
 
 
-def _written(value: Any) -> str | None:
+def written(value: Any) -> str | None:
+    """A JSON value as the text of a cell."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float):

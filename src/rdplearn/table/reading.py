@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.archives import ZIP, is_workbook, unpacked
+from rdplearn.table.arrow_streams import in_larger_batches, is_stream, stream_blocks
 from rdplearn.table.csv_files import read_csv
+from rdplearn.table.databases import Database, quoted
 from rdplearn.table.frames import read_frame
 from rdplearn.table.json_lines import read_json_lines
 from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
+from rdplearn.table.query_rows import read_query
 from rdplearn.table.several_files import files_of, one_after_the_other, require_same_columns
 from rdplearn.table.wording import printable, shown
 from rdplearn.table.workbooks import sheet_as_csv
@@ -36,7 +39,7 @@ NOT_TABLES = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook, or one with a password; save the sheet as .xlsx or CSV",
     b"FEA1": "a Feather file of version 1; write it again with a current pyarrow",
     b"%PDF": "a PDF",
-    b"SQLite format 3": "an SQLite database; export the table as CSV",
+    b"SQLite format 3": "an SQLite database; pass --sql sqlite:///FILE --table NAME",
     b"\x89PNG": "an image",
     b"\xff\xd8\xff": "an image",
     b"\x89HDF": "an HDF5 file; save the table as Parquet",
@@ -75,7 +78,7 @@ class Table:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables."""
-        most = max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // len(self.column_names)))
+        most = rows_in_a_batch(len(self.column_names))
         for batch in self.read():
             for start in range(0, batch.num_rows, most):
                 yield batch.slice(start, most)
@@ -91,21 +94,36 @@ class Table:
         return Table(self.name, self.column_names, read)
 
 
+def rows_in_a_batch(n_columns: int) -> int:
+    """How many rows are read at once: fewer of wide tables."""
+    return max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // max(n_columns, 1)))
+
+
 def open_table(
-    source: Any,
+    source: Any = None,
     *,
+    connection: Any = None,
+    query: str | None = None,
+    table: str | None = None,
     format: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
 ) -> Table:
-    """Open a table: a file, standard input (``"-"``), a data frame, or an array.
+    """Open a table: a file, standard input (``"-"``), a data frame, an array, a stream of Arrow batches, or a query.
 
     Parameters
     ----------
-    source : path, "-", pandas, polars or Arrow table, 2-D array, or Table
+    source : path, "-", pandas, polars or Arrow table, 2-D array, Arrow stream, or Table
         Or several files with the same columns: a pattern such as ``"part-*.csv"``, or a list of paths.
+        A stream is a `pyarrow.RecordBatchReader` or anything else with ``__arrow_c_stream__``; it is copied to a
+        temporary file, so that it can be read twice.
+    connection : str, Database, or connection of ADBC or DuckDB, optional
+        In place of `source`: a database, such as ``"postgresql://host/shop"``, ``"sqlite:///shop.db"`` or
+        ``"duckdb:///shop.duckdb"``, and with it `query` or `table`.
+    query, table : str, optional
+        What is read from it: the rows of a query, or a whole table, whose schema may stand before a dot.
     format : {"csv", "parquet", "arrow", "jsonl"}, optional
         By default the content decides, not the name.
     separator : str, optional
@@ -129,6 +147,10 @@ def open_table(
     >>> table.column_names, sum(batch.num_rows for batch in table.batches())
     (('age',), 2)
     """
+    if connection is not None:
+        return _open_query(source, connection, query, table)
+    if query is not None or table is not None or source is None:
+        raise TableError("open_table needs a source, or a connection with a query or a table. One of them is missing.")
     if isinstance(source, Table):
         return source
     if format is not None and format not in FORMATS:
@@ -138,6 +160,8 @@ def open_table(
         ways = {"format": format, "separator": separator, "encoding": encoding, "header": header, "sheet": sheet}
         return _joined([open_table(file, **ways) for file in files])  # type: ignore[arg-type]
     if not isinstance(source, str | os.PathLike):
+        if is_stream(source):
+            return _open_stream(source)
         return Table("the table", *read_frame(source))
     path = os.fspath(source)
     if path == "-":
@@ -154,8 +178,8 @@ def open_table(
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
         unchanged = _Unchanged(path, name)
-        table = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet)
-        return Table(name, table.column_names, lambda: unchanged.while_read(table.read))
+        opened = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet)
+        return Table(name, opened.column_names, lambda: unchanged.while_read(opened.read))
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
         hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
@@ -164,6 +188,23 @@ def open_table(
         if isinstance(fault, TableError):
             raise
         raise TableError(f"Cannot read {name}: {_reason(fault)}.") from None
+
+
+def _open_query(source: Any, connection: Any, query: str | None, table: str | None) -> Table:
+    if source is not None or (query is None) == (table is None):
+        raise TableError("With a connection, open_table needs either a query or a table, and no source.")
+    database = connection if isinstance(connection, Database) else Database(connection)
+    name = "the query" if table is None else repr(table)
+    names, read = read_query(database, query or f"SELECT * FROM {quoted(str(table))}", name)
+    return Table(name, tuple(names), lambda: in_larger_batches(read(), rows_in_a_batch(len(names))))
+
+
+def _open_stream(source: Any) -> Table:
+    name = "the stream"
+    with _as_table_error(name):
+        copy = _open_file(spool(stream_blocks(source)), name, "arrow", None, None, None, None)
+    most = rows_in_a_batch(len(copy.column_names))
+    return Table(name, copy.column_names, lambda: in_larger_batches(copy.read(), most))
 
 
 def _joined(tables: Sequence[Table]) -> Table:
@@ -193,7 +234,12 @@ def _open_file(
         if start.startswith(magic):
             raise TableError(f"{name} is {what}.")
     if start.startswith(ZIP):
-        return _open_packed(opener, name, format, separator, encoding, header, sheet)
+        content, is_sheet = _unpacked(opener, name, sheet)
+        if not is_sheet:
+            return _open_file(content, name, format, separator, encoding, header, sheet)
+        if (separator, encoding) != (None, None):
+            raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
+        return _open_file(content, name, "csv", ",", "utf-8", header, None)
     if sheet is not None:
         raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
     if not start:
@@ -215,27 +261,17 @@ def _open_file(
     return Table(name, tuple(names), lambda: _read_safely(read, name))
 
 
-def _open_packed(
-    opener: Opener,
-    name: str,
-    format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    sheet: str | None,
-) -> Table:
-    """A sheet of an Excel workbook, or the one table of a ZIP archive, from a temporary copy."""
+def _unpacked(opener: Opener, name: str, sheet: str | None) -> tuple[Opener, bool]:
+    """A temporary copy of what is in a ZIP archive or an Excel workbook, and whether it is a sheet, as CSV."""
     with _as_table_error(name):
         if is_workbook(opener, name):
-            if (separator, encoding) != (None, None):
-                raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
-            return _open_file(spool(sheet_as_csv(opener, name, sheet)), name, "csv", ",", "utf-8", header, None)
+            return spool(sheet_as_csv(opener, name, sheet)), True
         content = spool(unpacked(opener, name))
         with content() as file:
             is_packed = file.read(len(ZIP)) == ZIP
         if is_packed and not is_workbook(content, name):
             raise TableError(f"{name} is an archive that holds an archive. Unpack it, and pass the table.")
-        return _open_file(content, name, format, separator, encoding, header, sheet)
+        return content, False
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
@@ -304,8 +340,7 @@ def _read_parquet(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[
         with opener() as file:
             # Without pre-buffering, memory holds pages of the columns rather than whole row groups.
             parquet = pq.ParquetFile(file, buffer_size=1 << 18, pre_buffer=False)
-            n_columns = max(len(parquet.schema_arrow), 1)
-            yield from parquet.iter_batches(batch_size=max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // n_columns)))
+            yield from parquet.iter_batches(batch_size=rows_in_a_batch(len(parquet.schema_arrow)))
 
     with opener() as file:
         return pq.ParquetFile(file).schema_arrow.names, read

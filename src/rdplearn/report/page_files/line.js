@@ -27,7 +27,7 @@ function tellLine(place) {
   line.reset.disabled = place === line.models;
   const told = document.getElementById("line-told");
   const number = element("strong", { id: "line-reported", text: count(nRows, "row") });
-  told.replaceChildren("A line at ", shortNumber(threshold), " reports ", number, ` of ${whole.format(report.table.n_rows)}`,
+  told.replaceChildren("A line at ", shortNumber(threshold), " has ", number, ` of ${whole.format(report.table.n_rows)} above it`,
     ` (${percent(nRows / report.table.n_rows)})${place === line.models ? ", as the model has it." : "."}`);
 }
 

@@ -1,11 +1,13 @@
 "use strict";
 // The list of rows: sorted, searched, filtered by a selection on the map, each opening what there is to say about it.
 const ROWS_AT_A_TIME = 25;
-const VALUE_COLUMNS_IN_LIST = 5;
+const BRIEF = 20;
+const MOST_VALUE_COLUMNS = 8; // as many of them as there is room for
 
 const rowList = {
   table: document.getElementById("row-table"),
   columns: [],
+  nValues: MOST_VALUE_COLUMNS,
   texts: [], // of each row, what is searched
   order: null, // {column, falling}
   selected: null, // places in report.rows, or null for the listed rows
@@ -15,36 +17,25 @@ const rowList = {
 
 function listColumns() {
   const ids = report.ids.map((name) => valueColumn(name, "id"));
-  const named = [...new Set([...(report.drivers || []).map((driver) => driver.column), ...report.shown_columns])];
-  const values = named
-    .filter((name) => report.shown_columns.includes(name) && !report.ids.includes(name))
-    .slice(0, VALUE_COLUMNS_IN_LIST)
-    .map((name) => valueColumn(name, "value"));
-  return [...report.list_columns, ...ids, ...(report.n_explained ? [REASON] : []), ...values];
+  return [...report.list_columns, ...ids, ...(report.columns_after_ids || []), ...valueColumns(), ...(report.last_columns || [])];
 }
 
-const REASON = { title: "Main reason", kind: "reason", of: mainReason, shows: reasonCell };
+// Those that matter most come first.
+function valueColumns() {
+  const named = [...new Set([...(report.drivers || []).map((driver) => driver.column), ...report.shown_columns])];
+  return named.filter((name) => report.shown_columns.includes(name) && !report.ids.includes(name)).slice(0, MOST_VALUE_COLUMNS)
+    .map((name) => valueColumn(name, "value"));
+}
+
+// All columns but for the values that there is no room for.
+function shownInList() {
+  let nLeft = rowList.nValues;
+  return rowList.columns.filter((column) => column.kind !== "value" || nLeft-- > 0);
+}
 
 function valueColumn(name, kind) {
   const place = report.shown_columns.indexOf(name);
   return { title: name, kind: kind, of: (row) => row.values[place] };
-}
-
-function mainReason(row) {
-  const reason = row.reasons && row.reasons.columns.find((column) => column.contribution > 0);
-  return reason ? `${reason.column} ${valueWords(reason.value)}` : "";
-}
-
-function reasonCell(row) {
-  const reason = row.reasons && row.reasons.columns.find((column) => column.contribution > 0);
-  if (!reason) return element("span", { class: "aside", text: row.reasons ? "" : "not explained" });
-  return reasonWords(reason);
-}
-
-function reasonWords(reason) {
-  const words = element("span", { class: "words" }, own(reason.column, "b"), " ", own(valueWords(reason.value)));
-  if (reason.typical) words.append(element("span", { class: "aside" }, " typical ", own(reason.typical)));
-  return words;
 }
 
 function compare(a, b) {
@@ -75,14 +66,29 @@ function searchedText(row) {
 
 function showRows() {
   const chosen = chosenRows();
-  const body = rowList.table.tBodies[0];
   const shown = chosen.slice(0, rowList.nShown);
-  body.replaceChildren(...shown.flatMap(rowElements));
+  fillTable(shown);
+  while (rowList.nValues > 0 && rowList.table.scrollWidth > rowList.table.parentElement.clientWidth) {
+    rowList.nValues -= 1; // rather one column less than one cut in two
+    fillTable(shown);
+  }
+  tellColumns();
   const told = chosen.length > shown.length ? `first ${whole.format(shown.length)} of ` : "";
   document.getElementById("row-told").textContent = `${told}${count(chosen.length, "row")}`;
   const more = document.getElementById("row-more");
   more.hidden = chosen.length <= shown.length;
   more.textContent = `Show ${Math.min(ROWS_AT_A_TIME, chosen.length - shown.length)} more`;
+}
+
+function fillTable(places) {
+  showHeadings();
+  rowList.table.tBodies[0].replaceChildren(...places.flatMap(rowElements));
+}
+
+function tellColumns() {
+  const nShown = shownInList().filter((column) => column.kind === "value" || column.kind === "id").length;
+  document.getElementById("row-columns").textContent = nShown < report.shown_columns.length
+    ? `${count(report.shown_columns.length - nShown, "more column")}: open a row to see all its values.` : "";
 }
 
 function rowElements(place) {
@@ -91,11 +97,12 @@ function rowElements(place) {
   const classes = ["row", isOpen ? "open" : "", row.score > report.line ? "reported" : ""];
   const opener = element("button", { type: "button", "aria-expanded": String(isOpen), text: "›" });
   opener.setAttribute("aria-label", `${isOpen ? "Close" : "Open"} row ${row.row}`);
-  const cells = rowList.columns.map((column) => {
+  const cells = shownInList().map((column) => {
     const value = column.of(row);
     const isNumber = typeof value === "number";
-    const cell = element("td", { class: `${column.kind} ${isNumber ? "number" : ""}` });
-    cell.append(column.shows ? column.shows(row) : value === null ? "" : own((column.words || valueWords)(value)));
+    const isBrief = String(value ?? "").length <= BRIEF; // not broken into lines
+    const cell = element("td", { class: `${column.kind} ${isNumber ? "number" : isBrief ? "brief" : ""}` });
+    cell.append(column.shows ? column.shows(row) : value === null ? element("span", { class: "aside", text: "missing" }) : own((column.words || valueWords)(value)));
     return cell;
   });
   const line = element("tr", { class: classes.join(" "), "data-row": row.row }, element("td", { class: "opener" }, opener), ...cells);
@@ -116,45 +123,19 @@ function openedCell(row) {
     element("div", {}, element("dt", {}, own(name)), element("dd", {}, own(valueWords(row.values[place])))));
   const title = report.shown_columns.length < report.table.n_columns - (report.evaluation ? 1 : 0)
     ? `Values of ${report.shown_columns.length} of ${report.table.n_columns} columns` : "All values";
-  return element("td", { colspan: rowList.columns.length + 1 },
-    element("div", { class: "opened-row" }, explanationOf(row),
+  return element("td", { colspan: shownInList().length + 1 },
+    element("div", { class: "opened-row" }, report.explain ? report.explain(row) : "",
       element("div", {}, element("h3", { text: title }), element("dl", { class: "pairs" }, ...values))));
-}
-
-function explanationOf(row) {
-  if (!report.n_explained) return "";
-  if (!row.reasons) {
-    return element("div", { class: "explanation" }, element("p", { class: "aside",
-      text: `An ordinary row of the sample on the map. Explained are the ${whole.format(report.n_explained)} rows with the highest scores.` }));
-  }
-  const { columns, baseline, n_others: nOthers, others } = row.reasons;
-  const parts = [...columns];
-  if (nOthers && others) parts.push({ column: `${count(nOthers, "other column")} together`, contribution: others, rest: true });
-  const largest = Math.max(...parts.map((part) => Math.abs(part.contribution)), Number.MIN_VALUE);
-  const raised = parts.reduce((sum, part) => sum + Math.max(part.contribution, 0), 0) || 1;
-  const bars = parts.map((part) => {
-    const bar = element("span", { class: part.contribution < 0 ? "bar lowers" : "bar" });
-    bar.style.width = `${(100 * Math.abs(part.contribution)) / largest}%`;
-    const words = part.rest ? element("span", { class: "words aside", text: part.column }) : reasonWords(part);
-    const share = part.contribution / raised;
-    const amount = `${share <= -1e-4 ? "−" : ""}${percent(Math.abs(share))}`;
-    return element("li", {}, words, element("span", { class: "track" }, bar), element("span", { class: "amount", text: amount }));
-  });
-  const told = `Score ${shortNumber(row.score)}; a typical row has ${shortNumber(baseline)}. `
-    + `The bars share out the difference${parts.some((part) => part.contribution < 0) ? "; blue ones lower the score" : ""}.`;
-  return element("div", { class: "explanation" }, element("h3", { text: "What sets this row apart" }),
-    element("p", { class: "aside", text: told }), element("ol", { class: "bars reasons" }, ...bars));
 }
 
 function sortBy(column) {
   const falling = rowList.order.column === column ? !rowList.order.falling : typeof column.of(report.rows[0]) === "number";
   rowList.order = { column, falling };
-  showHeadings();
   showFromTop();
 }
 
 function showHeadings() {
-  const headings = rowList.columns.map((column) => {
+  const headings = shownInList().map((column) => {
     const button = element("button", { type: "button", title: column.title, click: () => sortBy(column) }, own(column.title));
     const isNumber = report.rows.some((row) => typeof column.of(row) === "number");
     const heading = element("th", { scope: "col", class: `${column.kind} ${isNumber ? "number" : ""}` }, button);
@@ -185,6 +166,15 @@ function startRows() {
     rowList.nShown += ROWS_AT_A_TIME;
     showRows();
   });
-  showHeadings();
+  document.getElementById("row-download").addEventListener("click", () => {
+    downloadText(`${report.table.name.replace(/\.[^.]*$/, "") || "table"}.rows.csv`, rowsAsCsv(chosenRows()));
+  });
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === width) return; // a phone's address bar comes and goes
+    width = window.innerWidth;
+    rowList.nValues = MOST_VALUE_COLUMNS;
+    showRows();
+  });
   showRows();
 }

@@ -1,0 +1,142 @@
+"""Which row to ask about next: a table that is gone through with a person, answer by answer.
+
+The detector scores the table once. An answer then costs one pass over the rows, which says how near each is to the
+answered one; all else is small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rdplearn._feedback.answers import checked_answers, row_keys
+from rdplearn._feedback.columns import nearness
+from rdplearn._feedback.process import MOST_POINTS, near_moves
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows
+from rdplearn.errors import TableError, unknown_choice
+
+if TYPE_CHECKING:
+    from rdplearn._feedback.reviewed import Reviewed
+
+STRATEGIES = ("top", "informative")
+MOST_ROWS = 100_000  # worth asking about, those with the highest scores; of a larger table the others never come up
+MOST_WEIGHED = 2_000  # rows whose uncertainty is looked at
+MOST_KEPT = MOST_POINTS + 100  # points whose nearness to all rows is kept
+ALIKE = 3.0  # how much less a row counts that equals one that was proposed with it
+
+
+class Asking:
+    """Rows of a table to be asked about, one after the other.
+
+    Parameters
+    ----------
+    reviewed : takes the answers
+    matrix : the table, as its detector takes it
+    """
+
+    def __init__(self, reviewed: Reviewed, matrix: Matrix) -> None:
+        self.reviewed = reviewed
+        rows = reviewed._rows(matrix)
+        prior = reviewed._prior(rows)
+        self.places: Ints = np.arange(len(prior))
+        if len(prior) > MOST_ROWS:
+            self.places = np.sort(np.argpartition(-prior, MOST_ROWS)[:MOST_ROWS])
+        self.rows, self.prior = rows[self.places], prior[self.places]
+        self._seen = reviewed._columns(self.rows)
+        self._near: Floats = np.empty((0, len(self.places)), dtype=np.float32)  # (n_slots, n_rows)
+        self._slot_of: dict[bytes, int] = {}
+        self._open = self._not_answered()
+
+    def next(self, n_rows: int = 1, *, strategy: str = "top") -> Ints:
+        """The places of the rows worth asking about, from 0, the first the most; fewer if no more are left.
+
+        Parameters
+        ----------
+        n_rows : how many; rows that are proposed together differ from each other as far as that can be
+        strategy : "top", the highest scores; or "informative", where an answer decides most: near the threshold, and
+            far from all answers
+        """
+        if strategy not in STRATEGIES:
+            raise ValueError(unknown_choice("strategy", "next", strategy, STRATEGIES))
+        if n_rows < 1:
+            raise ValueError(f"The 'n' parameter of next must be 1 or more. Got {n_rows} instead.")
+        worth = self.scores() if strategy == "top" else self._open_questions(self.scores())
+        worth = np.where(self._open, worth, -np.inf)
+        chosen: list[int] = []
+        while len(chosen) < min(n_rows, int(self._open.sum())):
+            best = int(np.argmax(worth))
+            chosen.append(best)
+            if len(chosen) < n_rows:
+                worth = worth - ALIKE * nearness(self._seen, self._seen[[best]])[:, 0]
+            worth[chosen] = -np.inf
+        return self.places[chosen]
+
+    def tell(self, places: Sequence[int] | Ints, answers: str | Sequence[str]) -> None:
+        """Take answers about rows by their places; explanations call them by their numbers, from 1."""
+        here = self._own_places(places)
+        told = checked_answers(answers, len(here))
+        self.reviewed.tell(self.rows[here], told, names=[str(place + 1) for place in places])
+        self._open[here] = False
+
+    def take_back(self, places: Sequence[int] | Ints) -> None:
+        """Forget what was told about rows; they may be asked about again."""
+        here = self._own_places(places)
+        self.reviewed.take_back(self.rows[here])
+        self._open[here] = True
+
+    def scores(self) -> Doubles:
+        """The anomaly scores of the rows, given the answers."""
+        process = self.reviewed._process
+        if process is None:
+            return self.prior
+        slots = self._slots(process.points)
+        weights = np.zeros(len(self._near))
+        weights[slots] = process.weights
+        return self.prior + near_moves(self._near.T, weights) + process.trust_moves(self.prior)
+
+    def _slots(self, points: Rows) -> list[int]:
+        """Where the nearness of all rows to each point is kept; it is made once."""
+        keys = row_keys(points)
+        if len(self._slot_of) > MOST_KEPT:  # many are taken as another row by now
+            kept = [key for key in keys if key in self._slot_of]
+            self._near = self._near[[self._slot_of[key] for key in kept]]
+            self._slot_of = {key: slot for slot, key in enumerate(kept)}
+        new = [place for place, key in enumerate(keys) if key not in self._slot_of]
+        if new:
+            made = np.ascontiguousarray(nearness(self._seen, points[new]).T)
+            self._slot_of |= {keys[place]: len(self._near) + number for number, place in enumerate(new)}
+            self._near = np.concatenate([self._near, made])
+        return [self._slot_of[key] for key in keys]
+
+    def _open_questions(self, scores: Doubles) -> Doubles:
+        """Uncertainty minus distance from the threshold, of the rows where it may be largest."""
+        away = np.abs(scores + self.reviewed.offset_)
+        few = np.argsort(np.where(self._open, away, np.inf), kind="stable")[:MOST_WEIGHED]
+        worth = np.full(len(scores), -1e300)
+        worth[few] = self.reviewed.uncertainty(self.rows[few]) - away[few]
+        return worth
+
+    def _own_places(self, places: Sequence[int] | Ints) -> Ints:
+        wanted = np.asarray(places, dtype=np.int64)
+        here = np.searchsorted(self.places, wanted)
+        unknown = wanted[(here == len(self.places)) | (self.places[np.minimum(here, len(self.places) - 1)] != wanted)]
+        if len(unknown):
+            raise TableError(
+                f"There is no row {unknown[0] + 1:,} among the {len(self.places):,} rows that are asked about."
+            )
+        return here
+
+    def _not_answered(self) -> npt.NDArray[np.bool_]:
+        """Rows that nothing was told about; of equal ones as many count as answered as were."""
+        told = Counter({key: len(each.answers) for key, each in self.reviewed.answers_.told.items()})
+        open_rows = np.ones(len(self.places), dtype=bool)
+        if told:
+            for place, key in enumerate(row_keys(self.rows)):
+                if told[key] > 0:
+                    told[key] -= 1
+                    open_rows[place] = False
+        return open_rows

@@ -1,0 +1,351 @@
+"""A detector that a person has answered: the same scores as ever, moved by what was told about some rows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
+from rdplearn._feedback.asking import Asking
+from rdplearn._feedback.columns import Columns, learn_columns, nearness
+from rdplearn._feedback.explanation import ANSWERS_COLUMN, ReviewedExplanation, told_in_words
+from rdplearn._feedback.muting import MutingRule, rule_of_row
+from rdplearn._feedback.process import Process, learn_process, prior_variance
+from rdplearn._feedback.scale import Scale, learn_scale
+from rdplearn._to_dask import for_partitions
+from rdplearn._types import Doubles, Ints, Matrix, row_blocks
+from rdplearn._views.matrix import read_matrix
+from rdplearn.detector import RDPDetector
+from rdplearn.table.typical import Typical, value_words
+
+MOST_NAMED, SMALLEST_NAMED = 3, 0.1  # answered rows in an explanation, and their part of the largest
+ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
+
+
+class Reviewed(OutlierMixin, BaseEstimator):
+    """A fitted detector that takes answers and gets better by them, without being fitted again.
+
+    `rdplearn.review` makes one of a fitted detector or `TableModel`. Scores are on a scale of their own: 0 is an
+    ordinary row, and rows keep the detector's order where no answer reaches. See `docs/feedback.md`.
+
+    Parameters
+    ----------
+    detector : fitted RDPDetector; it stays as it is
+
+    Examples
+    --------
+    >>> import numpy as np, rdplearn
+    >>> table = np.random.default_rng(0).normal(size=(500, 4))
+    >>> table[:8, 0] += 6  # strange, and fine
+    >>> table[8:16, 1] -= 6  # strange, and worth an alarm
+    >>> detector = rdplearn.RDPDetector(n_members=5, n_rounds=2, random_state=0).fit(table)
+    >>> reviewed = rdplearn.review(detector)
+    >>> before = reviewed.score_samples(table)
+    >>> reviewed = reviewed.tell(table[[0, 8]], ["normal", "anomalous"])
+    >>> moved = before - reviewed.score_samples(table)
+    >>> bool(moved[1:8].max() < 0 < moved[9:16].min())
+    True
+    """
+
+    def __init__(self, detector: RDPDetector) -> None:
+        self.detector = detector
+        if not isinstance(detector, RDPDetector):
+            raise TypeError(
+                f"The 'detector' parameter of Reviewed must be a fitted RDPDetector. Got {type(detector).__name__} "
+                "instead: rdplearn.review(model) takes a TableModel too."
+            )
+        check_is_fitted(detector)
+        self.answers_ = Answers()
+        self.rules_: list[MutingRule] = []
+        self.groups_: Mapping[str, Sequence[int]] | None = None  # matrix columns of each column of a table
+        self._made_for = _identity(detector)
+        self._forget_learned()
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not changed by answers, such as `history_`, `assess` and `n_jobs`, is the detector's own."""
+        if name.startswith("__") or name == "detector":
+            raise AttributeError(name)
+        return getattr(self.detector, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters of the detector, such as `n_jobs`."""
+        self.detector.set_params(**parameters)
+        return self
+
+    # ---- answers
+
+    def tell(self, rows: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:
+        """Take answers about rows. In whatever order they come, the result is the same.
+
+        Parameters
+        ----------
+        rows : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        answers : "anomalous", "normal" or "unsure", one for each row, or one for all
+            Further answers about the same row are averaged with the earlier ones; `take_back` removes them.
+        names : optional
+            What explanations call the rows, such as their numbers in a table.
+        """
+        matrix = self._rows(rows)
+        told = checked_answers(answers, matrix.shape[0])
+        self.answers_.add(matrix, told, checked_names(names, matrix.shape[0]))
+        self._forget_learned()
+        return self
+
+    def take_back(self, rows: Any) -> Self:
+        """Forget what was told about rows; an error if nothing was told about any of them."""
+        if self.answers_.remove(self._rows(rows)) == 0:
+            raise ValueError("Nothing was told about any of these rows, so there is nothing to take back.")
+        self._forget_learned()
+        return self
+
+    def answers(self) -> tuple[Matrix, list[str], list[str | None]]:
+        """All that was told: rows, answers and names, as `tell` takes them."""
+        told = [(each.row, answer, each.name) for each in self.answers_.in_order() for answer in each.answers]
+        if not told:
+            return np.empty((0, self.n_features_in_)), [], []
+        rows, answers, names = zip(*told, strict=True)
+        return stacked(rows), list(answers), list(names)
+
+    def asking(self, X: Any) -> Asking:
+        """The rows of a table to be asked about, one after the other: scored once, for many answers."""
+        return Asking(self, X)
+
+    @for_partitions
+    def next(self, X: Any, n: int = 1, *, strategy: str = "top") -> Ints:
+        """The places of the rows worth asking about, from 0, none of them answered yet; see `Asking.next`."""
+        return self.asking(X).next(n, strategy=strategy)
+
+    # ---- muting
+
+    def mute(
+        self, row: Any, same: Sequence[str] = (), *, name: str | None = None, values: Sequence[Any] | None = None
+    ) -> MutingRule:
+        """Do not report rows like this one: with the same first reason, and the same values in the columns `same`.
+
+        Their scores are put down to the threshold, where they stay in sight; `muted` tells which rule did it.
+
+        Parameters
+        ----------
+        row : one row, of shape (1, n_columns)
+        same : columns that must be as in this row
+        name : by which `unmute` knows the rule; by default made of what it says
+        values : what stands in the groups of columns, in the words of the table; by default the numbers of the row
+        """
+        matrix = self._rows(row)
+        if matrix.shape[0] != 1:
+            raise ValueError(f"The 'row' parameter of mute must be one row. Got {matrix.shape[0]} instead.")
+        explanation = self._nameless.explain(matrix, groups=self._groups)
+        cells = _dense(explanation.values)[0] if values is None else values
+        words = {column: value_words(value) for column, value in zip(self._groups, cells, strict=True)}
+        rule = rule_of_row(
+            matrix, _first_reasons(explanation)[0], list(same), name=name, groups=self._groups, words=words
+        )
+        self.add_rule(rule)
+        return rule
+
+    def add_rule(self, rule: MutingRule) -> None:
+        """Take in a rule; its name must be new."""
+        if any(rule.name == known.name for known in self.rules_):
+            raise ValueError(f"There is a muting rule {rule.name!r} already. Pass another name, or unmute it first.")
+        self.rules_.append(rule)
+
+    def unmute(self, name: str) -> Self:
+        """Remove a muting rule."""
+        left = [rule for rule in self.rules_ if rule.name != name]
+        if len(left) == len(self.rules_):
+            known = ", ".join(repr(rule.name) for rule in self.rules_) or "none"
+            raise ValueError(f"There is no muting rule {name!r}. The rules are: {known}.")
+        self.rules_ = left
+        return self
+
+    def muted(self, X: Any) -> npt.NDArray[Any]:
+        """For each row the name of the rule that mutes it, None for all others. Shape (n_rows,)."""
+        matrix = self._rows(X)
+        found = self._muting(matrix, self._moved(matrix)[0])
+        names = np.array([*(rule.name for rule in self.rules_), None], dtype=object)
+        return names[found]
+
+    # ---- scores
+
+    @property
+    def offset_(self) -> float:
+        """The threshold of the detector, on the scale of these scores."""
+        return -float(self._scale(np.array([-self.detector.offset_]))[0])
+
+    @for_partitions
+    def score_samples(self, X: Any) -> Doubles:
+        """How normal each row is, given the answers: the higher, the more normal. Shape (n_rows,)."""
+        matrix = self._rows(X)
+        scores, _ = self._moved(matrix)
+        return -self._put_down(scores, self._muting(matrix, scores))
+
+    @for_partitions
+    def decision_function(self, X: Any) -> Doubles:
+        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
+        return self.score_samples(X) - self.offset_
+
+    @for_partitions
+    def predict(self, X: Any) -> Ints:
+        """-1 for rows that are reported as anomalous, +1 for the others."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @for_partitions
+    def uncertainty(self, X: Any) -> Doubles:
+        """How far the score of each row may be from what a person would say: a standard deviation. Shape (n_rows,)."""
+        matrix = self._rows(X)
+        prior = self._prior(matrix)
+        if self._process is None:
+            return np.sqrt(prior_variance(prior))
+        seen, found = self._columns(matrix), np.empty(matrix.shape[0])
+        for block in row_blocks(matrix.shape[0], ROWS_AT_ONCE):
+            found[block] = self._process.uncertainty(nearness(seen[block], self._process.points), prior[block])
+        return found
+
+    @for_partitions
+    def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> ReviewedExplanation:
+        """Which columns, and which answers, made each row as anomalous as it is; see `RDPDetector.explain`.
+
+        The answers stand beside the columns as one more, "your answers": its contribution is how far they moved the
+        score, its value names the answered rows that did it, and all contributions still add up.
+        """
+        explanation = self.detector.explain(X, groups=groups)
+        matrix = self._rows(X)
+        scores, prior = self._moved(matrix)
+        muting = self._muting(matrix, scores)
+        final = self._put_down(scores, muting)
+        baseline = float(self._scale(np.array([explanation.baseline]))[0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            stretch = np.nan_to_num((prior - baseline) / (explanation.anomaly_scores - explanation.baseline))
+        told = np.array(self._told(matrix, prior, muting), dtype=object)
+        contributions, values = _dense(explanation.contributions), _dense(explanation.values)
+        return ReviewedExplanation(
+            column_names=[*explanation.column_names, ANSWERS_COLUMN],
+            contributions=np.column_stack([contributions * stretch[:, None], final - prior]),
+            anomaly_scores=final,
+            baseline=baseline,
+            values=np.column_stack([values.astype(object), told]),
+            typical=[*explanation.typical, Typical()],
+            typical_rows=_with_empty_column(explanation.typical_rows),
+        )
+
+    # ---- what is learned
+
+    def _rows(self, X: Any) -> Matrix:
+        if _identity(self.detector) != self._made_for:
+            raise ValueError(
+                "The detector was fitted again since these answers were told, so that they speak of scores that are "
+                "gone. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them anew."
+            )
+        return read_matrix(self.detector, X, reset=False)
+
+    def group_columns(self, groups: Mapping[str, Sequence[int]]) -> None:
+        """Say which columns of the matrix are one column of a table; rules and nearness go by these."""
+        self.groups_ = groups
+        self.__dict__.pop("_columns", None)
+        self._forget_learned()
+
+    def _forget_learned(self) -> None:
+        self.__dict__.pop("_process", None)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return learn_columns(self.detector, self.groups_)
+
+    @cached_property
+    def _scale(self) -> Scale:
+        return learn_scale(self._nameless)
+
+    @property
+    def _nameless(self) -> RDPDetector:
+        """The detector without the names of columns: matrices have been checked against them already."""
+        nameless = copy.copy(self.detector)
+        nameless.__dict__.pop("feature_names_in_", None)
+        return nameless
+
+    @property
+    def _groups(self) -> Mapping[str, Sequence[int]]:
+        names = self.detector._column_names()
+        return {name: [place] for place, name in enumerate(names)} if self.groups_ is None else self.groups_
+
+    @cached_property
+    def _process(self) -> Process | None:
+        told = self.answers_.sure()
+        if not told:
+            return None
+        rows = stacked([each.row for each in told])
+        return learn_process(self._columns(rows), self._prior(rows), *weighed(told))
+
+    def _prior(self, matrix: Matrix) -> Doubles:
+        return self._scale(-self._nameless.score_samples(matrix))
+
+    def _moved(self, matrix: Matrix) -> tuple[Doubles, Doubles]:
+        """Scores with and without the answers, before muting."""
+        prior = self._prior(matrix)
+        return prior + self._moves(self._columns(matrix), prior), prior
+
+    def _moves(self, seen: Any, prior: Doubles) -> Doubles:
+        if self._process is None:
+            return np.zeros(len(prior))
+        blocks = row_blocks(len(prior), ROWS_AT_ONCE)
+        parts = [self._process.moves(nearness(seen[block], self._process.points), prior[block]) for block in blocks]
+        return np.concatenate(parts)
+
+    def _muting(self, matrix: Matrix, scores: Doubles) -> Ints:
+        """The rule that mutes each row, -1 for none. Only rows that would be reported are looked at."""
+        found = np.full(len(scores), -1, dtype=np.int64)
+        if not self.rules_:
+            return found
+        fits = np.array([rule.fits_values(matrix) for rule in self.rules_])  # (n_rules, n_rows)
+        reported = np.flatnonzero((scores > -self.offset_) & fits.any(axis=0))
+        if len(reported):
+            reasons = _first_reasons(self._nameless.explain(matrix[reported], groups=self._groups))
+            for number, rule in reversed(list(enumerate(self.rules_))):  # of several rules the first
+                found[reported[fits[number, reported] & (reasons == rule.reason)]] = number
+        return found
+
+    def _put_down(self, scores: Doubles, muting: Ints) -> Doubles:
+        return np.where(muting >= 0, -self.offset_, scores)
+
+    def _told(self, matrix: Matrix, prior: Doubles, muting: Ints) -> list[str]:
+        """For each row, in words: which answered rows moved it most, and which rule mutes it."""
+        words = [[] if rule < 0 else [f"muted by {self.rules_[rule].name!r}"] for rule in muting]
+        if self._process is not None:
+            told = self.answers_.sure()
+            parts = self._process.parts(nearness(self._columns(matrix), self._process.points), prior)
+            for row, part in enumerate(parts):
+                largest = np.argsort(-np.abs(part), kind="stable")[:MOST_NAMED]
+                largest = largest[np.abs(part[largest]) > SMALLEST_NAMED * np.abs(part).max()]
+                # of the rows that one point stands for, the first
+                words[row] += told_in_words([(place, told[place]) for place in self._process.first_answers(largest)])
+        return ["; ".join(each) for each in words]
+
+
+def _identity(detector: RDPDetector) -> tuple[float, float, int]:
+    """What changes when a detector is fitted again."""
+    return float(detector.offset_), float(detector.typical_rows_.score), int(detector.n_features_in_)
+
+
+def _first_reasons(explanation: Any) -> npt.NDArray[Any]:
+    return np.asarray(explanation.column_names, dtype=object)[_dense(explanation.contributions).argmax(axis=1)]
+
+
+def _dense(cells: Any) -> npt.NDArray[Any]:
+    return cells.toarray() if sp.issparse(cells) else np.asarray(cells)
+
+
+def _with_empty_column(typical_rows: Any) -> Any:
+    if typical_rows is None:
+        return None
+    rows = _dense(typical_rows)
+    return np.column_stack([rows, np.full(len(rows), np.nan)])

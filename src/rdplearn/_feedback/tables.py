@@ -1,0 +1,126 @@
+"""Answers about rows of tables: a `TableModel` whose detector has been answered; and the door to all of this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+
+from rdplearn._explain.explanation import Explanation
+from rdplearn._feedback.asking import Asking
+from rdplearn._feedback.muting import MutingRule
+from rdplearn._feedback.reviewed import Reviewed
+from rdplearn._to_dask import for_partitions
+from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn.detector import RDPDetector
+from rdplearn.errors import TableError
+from rdplearn.table import TableEncoder, open_table
+from rdplearn.table_model import TableModel
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ReviewedTable(TableModel):
+    """A `TableModel` that takes answers about rows of tables; `rdplearn.review` makes it.
+
+    Methods are those of `TableModel` and of `Reviewed`, with tables in place of matrices.
+    """
+
+    def __init__(self, estimator: Reviewed, encoder: TableEncoder) -> None:
+        super().__init__(estimator, encoder)
+        estimator.group_columns(encoder.groups_)
+
+    def fit(self, table: Any, y: object = None) -> TableModel:
+        """Not here: answers are about a model that is fitted."""
+        raise TypeError("A reviewed model is fitted already. Fit a TableModel, and review that.")
+
+    def tell(self, table: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:
+        """Take answers about the rows of a table; see `Reviewed.tell`."""
+        self.estimator.tell(self._matrix(table), answers, names=names)
+        return self
+
+    def take_back(self, table: Any) -> Self:
+        """Forget what was told about the rows of a table."""
+        self.estimator.take_back(self._matrix(table))
+        return self
+
+    def mute(self, table: Any, same: Sequence[str] = (), *, name: str | None = None) -> MutingRule:
+        """Do not report rows like the one in this table; see `Reviewed.mute`."""
+        opened = open_table(table)
+        batches = [batch for batch in opened.batches() if batch.num_rows]
+        if sum(batch.num_rows for batch in batches) != 1:
+            raise TableError(f"A muting rule is made of one row. {opened.name} has none, or several.")
+        cells = self.encoder.cell_values(batches[0])[0]
+        return self.estimator.mute(self._matrix(opened), same, name=name, values=cells)
+
+    def unmute(self, name: str) -> Self:
+        """Remove a muting rule."""
+        self.estimator.unmute(name)
+        return self
+
+    def muted(self, table: Any) -> Any:
+        """For each row the name of the rule that mutes it, None for all others."""
+        return self._gather(table, self.estimator.muted)
+
+    def uncertainty(self, table: Any) -> Doubles:
+        """How far each score may be from what a person would say: a standard deviation."""
+        return self._gather(table, self.estimator.uncertainty)
+
+    def asking(self, table: Any) -> Asking:
+        """The rows of a table to be asked about, one after the other: scored once, for many answers."""
+        return Asking(self.estimator, self._matrix(table))
+
+    @for_partitions
+    def next(self, table: Any, n: int = 1, *, strategy: str = "top") -> Ints:
+        """The places of the rows worth asking about, from 0; see `Asking.next`."""
+        return self.asking(table).next(n, strategy=strategy)
+
+    def _matrix(self, table: Any) -> Matrix:
+        return self.encoder.transform(table)
+
+    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
+        cells, told = self.encoder.cell_values(batch), explanation.values[:, -1:]
+        typical = [*self.encoder.typical_values(), explanation.typical[-1]]
+        return replace(explanation, values=np.hstack([cells.astype(object), told]), typical=typical)
+
+
+@overload
+def review(model: RDPDetector | Reviewed) -> Reviewed: ...
+@overload
+def review(model: TableModel) -> ReviewedTable: ...
+def review(model: Any) -> Any:
+    """Make a model that takes answers about rows, on top of a fitted one, which stays as it is.
+
+    Parameters
+    ----------
+    model : a fitted RDPDetector, or a TableModel of one; one that has answers keeps them
+
+    Returns
+    -------
+    Reviewed, or a TableModel with the same methods
+        `tell` takes answers, `next` proposes rows to ask about; `score_samples`, `predict` and `explain` are as ever.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, rdplearn
+    >>> rng = np.random.default_rng(0)
+    >>> trips = pd.DataFrame({"km": rng.gamma(4, 2, 400), "toll": rng.choice([0.0, 5.0], 400)})
+    >>> trips.loc[:4, "toll"] = 60.0
+    >>> detector = rdplearn.RDPDetector(n_members=5, n_rounds=2, random_state=0)
+    >>> model = rdplearn.review(rdplearn.TableModel(detector).fit(trips))
+    >>> first = model.next(trips, 2)
+    >>> model = model.tell(trips.iloc[first], "normal")
+    >>> len(model.estimator.answers_)
+    2
+    """
+    if isinstance(model, Reviewed | ReviewedTable):
+        return model
+    if isinstance(model, TableModel):
+        if isinstance(model.estimator, Reviewed):
+            return ReviewedTable(model.estimator, model.encoder)
+        return ReviewedTable(Reviewed(model.estimator), model.encoder)
+    return Reviewed(model)

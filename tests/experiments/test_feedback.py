@@ -1,0 +1,56 @@
+"""The experiment on answers counts what it says it counts, and its page comes from its lines."""
+
+from __future__ import annotations
+
+import numpy as np
+from experiments.feedback import answering, page
+from experiments.feedback.command import app, key_of
+from experiments.feedback.entrants import ENTRANTS, Unmoved
+from typer.testing import CliRunner
+
+from experiments import results
+
+
+def test_without_feedback_the_top_rows_are_counted():
+    labels = np.zeros(300, dtype=bool)
+    labels[::10] = True
+    figures = answering.play(Unmoved(np.arange(300.0)), labels, wrong=0.0, seed=0)
+    assert (figures["found_20"], figures["found_60"], figures["found_200"]) == (2, 6, 20)
+    assert figures["auc_pr"] == figures["auc_pr_unanswered"]
+
+
+def test_wrong_answers_are_wrong_and_what_is_found_is_counted_rightly():
+    said: list[bool] = []
+
+    class Listening(Unmoved):
+        def tell(self, place: int, *, is_anomalous: bool) -> None:
+            said.append(is_anomalous)
+
+    labels = np.arange(400) >= 200
+    figures = answering.play(Listening(np.arange(400.0)), labels, wrong=0.2, seed=0)
+    assert figures["found_200"] == 200
+    assert 20 < said.count(False) < 60
+
+
+def test_answers_help_on_a_planted_table_and_the_run_can_be_continued(folders, tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(400, 4))
+    rows[:40, 0] += 5  # strange and fine
+    rows[40:70, 1] -= 4
+    (folders / "data" / "adbench").mkdir()
+    np.savez(folders / "data" / "adbench" / "planted.npz", X=rows, y=np.isin(np.arange(400), np.arange(40, 70)))
+    path = tmp_path / "lines.jsonl"
+    arguments = ["run", "--answers", "60", "--results", str(path), "--methods"]
+    for methods, wrong in (("RDP;RDP, answered;IsolationForest", "0"), ("RDP, answered", "0.1")):
+        outcome = CliRunner().invoke(app, [*arguments, methods, "--wrong", wrong])
+        assert outcome.exit_code == 0, outcome.output
+    lines = list(results.read_file(path))
+    found = {key_of(line)[0]: line["found_60"] for line in lines if line["wrong"] == 0}
+    assert found["RDP, answered"] > found["RDP"]
+    CliRunner().invoke(app, [*arguments, "RDP"])
+    assert list(results.read_file(path)) == lines
+    # forests of coniferest are not installed for tests: their lines are as RDP's
+    as_forests = [{**line, "method": name} for line in lines if line["method"] == "RDP" for name in page.RIVALS]
+    told = page.page([*lines, *as_forests])
+    assert "| found in 60 answers, of no feedback | 1.9 | " in told
+    assert set(ENTRANTS) >= {line["method"] for line in lines}

@@ -1,0 +1,175 @@
+"""Answers move the scores of rows like the answered ones, in any order, and can be taken back."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rdplearn
+from rdplearn import RDPDetector, review
+from rdplearn._feedback.columns import learn_columns, nearness
+from rdplearn._feedback.process import MOST_POINTS
+from tests.feedback.conftest import FINE, WRONG
+
+
+def told(detector, strange, rows=(0, 1, 12, 13, 300), answers=("normal", "normal", "anomalous", "anomalous", "normal")):
+    return review(detector).tell(strange[list(rows)], list(answers), names=[row + 1 for row in rows])
+
+
+def test_without_answers_rows_keep_the_detectors_order_and_verdicts(detector, strange):
+    reviewed = review(detector)
+    order = np.argsort(detector.score_samples(strange), kind="stable")
+    assert np.array_equal(np.argsort(reviewed.score_samples(strange), kind="stable"), order)
+    assert np.array_equal(reviewed.predict(strange), detector.predict(strange))
+
+
+def test_rows_like_the_answered_ones_move_the_way_of_the_answer(detector, strange):
+    before, after = review(detector).decision_function(strange), told(detector, strange).decision_function(strange)
+    assert (after[FINE] > before[FINE]).all()
+    assert (after[WRONG] < before[WRONG]).all()
+    assert (after[WRONG] < 0).all()
+    assert after[FINE].min() > after[WRONG].max()
+
+
+def test_the_detector_stays_as_it_is(detector, strange):
+    before = detector.score_samples(strange)
+    told(detector, strange).score_samples(strange)
+    assert np.array_equal(detector.score_samples(strange), before)
+
+
+def test_the_order_of_answers_does_not_matter(detector, strange):
+    places, words = np.array([0, 1, 12, 13, 300]), np.array(["normal", "normal", "anomalous", "anomalous", "normal"])
+    at_once = told(detector, strange).score_samples(strange)
+    for seed in range(3):
+        one_by_one = review(detector)
+        for number in np.random.default_rng(seed).permutation(5):
+            one_by_one.tell(strange[[places[number]]], words[number])
+        assert np.array_equal(one_by_one.score_samples(strange), at_once)
+
+
+def test_answers_can_be_taken_back(detector, strange):
+    reviewed = told(detector, strange)
+    reviewed.take_back(strange[[0, 1, 12, 13, 300]])
+    assert np.array_equal(reviewed.score_samples(strange), review(detector).score_samples(strange))
+    with pytest.raises(ValueError, match="there is nothing to take back"):
+        reviewed.take_back(strange[:1])
+
+
+def test_unsure_moves_nothing_and_is_remembered(detector, strange):
+    reviewed = review(detector).tell(strange[:1], "unsure")
+    assert np.array_equal(reviewed.score_samples(strange), review(detector).score_samples(strange))
+    assert 0 not in reviewed.next(strange, 500)
+
+
+def test_contradictory_answers_meet_in_the_middle(detector, strange):
+    scores = {
+        words: -review(detector).tell(strange[[12] * len(words)], list(words)).score_samples(strange[12:13])[0]
+        for words in (("anomalous",), ("normal",), ("anomalous", "normal"))
+    }
+    assert scores["normal",] < scores["anomalous", "normal"] < scores["anomalous",]
+
+
+def test_an_answer_that_all_others_contradict_counts_for_less(detector, strange):
+    reviewed = review(detector).tell(strange[12:20], "anomalous").tell(strange[20:21], "normal")
+    assert (reviewed.predict(strange[WRONG]) == -1).all()
+
+
+def test_uncertainty_falls_near_answers_and_nowhere_else(detector, strange):
+    before, after = review(detector).uncertainty(strange), told(detector, strange).uncertainty(strange)
+    assert (after <= before + 1e-9).all()
+    assert after[12] < 0.7 * before[12]
+    assert after[WRONG].mean() < 0.95 * before[WRONG].mean()
+
+
+def test_contributions_add_up_and_name_the_answered_rows(detector, strange):
+    explanation = told(detector, strange).explain(strange[[2, 14, 400]])
+    assert explanation.column_names == ["x0", "x1", "x2", "x3", "your answers"]
+    sums = explanation.contributions.sum(axis=1)
+    assert np.allclose(sums, explanation.anomaly_scores - explanation.baseline, atol=1e-9)
+    assert explanation.contributions[0, -1] < 0 < explanation.contributions[1, -1]
+    assert explanation.sentences(0)[-1].startswith("your answers (")
+    assert "normal" in explanation.values[0, -1]
+    assert any(name in explanation.values[1, -1] for name in ("13", "14"))
+
+
+def test_the_process_is_the_textbook_formula(detector, strange):
+    """Mean and spread against a plain solve, with the answers' errors as they were weighed."""
+    reviewed = told(detector, strange)
+    process, prior = reviewed._process, reviewed._prior(strange)
+    near = nearness(reviewed._columns(strange), process.points)
+    covariance = 16.0 * near + 0.3 * np.outer(prior, process.prior)
+    weights = process.weights
+    inverse = np.linalg.inv(process.lower @ process.lower.T)
+    assert np.allclose(prior + covariance @ weights, -reviewed.score_samples(strange), atol=1e-4)
+    spread = np.sqrt(16.0 + 0.3 * prior**2 - np.einsum("ij,jk,ik->i", covariance, inverse, covariance))
+    assert np.allclose(spread, reviewed.uncertainty(strange), atol=1e-4)
+
+
+def test_nearness_is_the_same_for_sparse_rows(detector, strange):
+    columns = learn_columns(detector)
+    seen = columns(strange[:50])
+    plain = np.exp(-np.abs(seen[:, None] - seen[None, :5]).sum(axis=2))
+    assert np.allclose(nearness(seen, seen[:5]), plain, rtol=1e-4)
+    assert np.allclose(nearness(sp.csr_array(seen), sp.csr_array(seen[:5])), plain, rtol=1e-4)
+
+
+def test_sparse_rows_are_told_and_scored():
+    rows = sp.random_array((200, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
+    reviewed = review(RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(rows))
+    reviewed.tell(rows[:3], "anomalous")
+    assert np.allclose(reviewed.score_samples(rows), reviewed.score_samples(rows.toarray()), atol=1e-4)
+    assert set(reviewed.next(rows, 5)).isdisjoint({0, 1, 2})
+    assert reviewed.explain(rows[:2]).contributions.shape == (2, 61)
+
+
+def test_many_answers_stay_bounded(detector):
+    rows = np.random.default_rng(1).normal(size=(MOST_POINTS + 400, 4))
+    answers = np.where(rows[:, 0] > 1, "anomalous", "normal")
+    reviewed = review(detector).tell(rows, answers)
+    assert len(reviewed._process.points) == MOST_POINTS
+    scores = -reviewed.score_samples(rows)
+    assert scores[rows[:, 0] > 1.3].mean() > scores[rows[:, 0] < 0.7].mean() + 1
+    backwards = review(detector).tell(rows[::-1], answers[::-1])
+    assert np.array_equal(backwards.score_samples(rows), -scores)
+
+
+def test_a_reviewed_detector_can_be_pickled(detector, strange):
+    reviewed = told(detector, strange)
+    again = pickle.loads(pickle.dumps(reviewed))
+    assert np.array_equal(again.score_samples(strange), reviewed.score_samples(strange))
+
+
+def test_a_detector_that_was_fitted_again_is_refused_and_nothing_is_lost(strange):
+    detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(strange)
+    reviewed = told(detector, strange)
+    detector.set_params(random_state=1).fit(strange)
+    with pytest.raises(ValueError, match=r"fitted again since these answers were told.*Nothing is lost"):
+        reviewed.score_samples(strange)
+    anew = review(detector).tell(*reviewed.answers()[:2])
+    assert anew.decision_function(strange[WRONG]).mean() < anew.decision_function(strange[FINE]).mean()
+
+
+def test_wrong_words_are_refused(detector, strange):
+    reviewed = review(detector)
+    with pytest.raises(ValueError, match=r"The 'answers' parameter of tell must be one of .*Did you mean 'normal'"):
+        reviewed.tell(strange[:1], ["norml"])
+    with pytest.raises(ValueError, match=r"an answer for each of the 2 rows. Got 1"):
+        reviewed.tell(strange[:2], ["normal"])
+    with pytest.raises(ValueError, match=r"a name for each of the 2 rows. Got 1"):
+        reviewed.tell(strange[:2], "normal", names=["a"])
+    with pytest.raises(ValueError, match="X has 3 features"):
+        reviewed.tell(strange[:2, :3], "normal")
+    with pytest.raises(TypeError, match=r"must be a fitted RDPDetector. Got ndarray"):
+        rdplearn.Reviewed(strange)
+    assert len(reviewed.answers_) == 0
+
+
+@pytest.mark.parametrize("views", ["minmax", "unchanged", "robust", "rank"])
+def test_any_view_of_the_columns_will_do(strange, views):
+    detector = RDPDetector(views=views, n_members=2, n_rounds=1, n_steps=50, random_state=0).fit(strange)
+    reviewed = told(detector, strange)
+    moved = review(detector).score_samples(strange) - reviewed.score_samples(strange)
+    assert moved[FINE].mean() < 0 < moved[WRONG].mean()

@@ -1,0 +1,185 @@
+"""The voice of single cells: one impossible value is enough, in any column, for new rows, and from a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import rdplearn
+from rdplearn import RDPDetector, TableModel
+from rdplearn._model.cells import dense
+from rdplearn._types import TableColumns
+from rdplearn._views.curves import Distinct, distinct_columns, fit_curves, rank_curve
+from rdplearn._views.tails import RESIDUAL_POINTS, VOICE_POINTS, score_curve, tail_curve
+from rdplearn._views.view import SeenRows, fit_views
+from rdplearn.errors import TableError
+from rdplearn.table import TableEncoder
+
+QUICK = {"n_members": 2, "n_rounds": 1, "n_steps": 30, "random_state": 0}
+
+
+def orders(n_rows=600, seed=0):
+    """Amounts that go with items, a category, another with many values, and a few holes."""
+    rng = np.random.default_rng(seed)
+    items = rng.integers(1, 30, n_rows)
+    frame = pd.DataFrame(
+        {
+            "items": items,
+            "amount": (items * rng.lognormal(2.0, 0.2, n_rows)).round(2),
+            "city": rng.choice(["Oslo", "Rome", "Lima"], n_rows, p=[0.6, 0.3, 0.1]),
+            "product": rng.choice([f"p{number}" for number in range(40)], n_rows),
+            "paid": rng.choice(["yes", "no"], n_rows),
+        }
+    )
+    frame.loc[rng.choice(n_rows, 6, replace=False), "amount"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TableModel(RDPDetector(**QUICK)).fit(orders())
+
+
+SPOILED = {
+    "a hundred times as much": {"amount": 9_000.0, "items": 20},
+    "a sign": {"amount": -160.0, "items": 20},
+    "usual by itself, odd beside the others": {"amount": 12.0, "items": 29},
+    "a category nobody has": {"city": "Atlantis"},
+    "all missing": {"amount": np.nan, "city": None, "items": np.nan},
+}
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_one_spoiled_row_is_on_top_and_the_column_is_named(what):
+    frame = orders()
+    for column, value in SPOILED[what].items():
+        frame[column] = frame[column].astype(object)
+        frame.loc[77, column] = value
+    fitted = TableModel(RDPDetector(**QUICK)).fit(frame)
+    scores = -fitted.score_samples(frame)
+    assert np.sum(scores > scores[77]) <= 6
+    assert fitted.explain(frame, rows=[77]).columns_of(0)[0]["column"] in SPOILED[what]
+
+
+def test_a_category_that_the_fit_had_not_is_odd_in_new_rows_too(model):
+    usual = orders().iloc[[5]]
+    odd = usual.assign(city="Atlantis")
+    with pytest.warns(UserWarning, match="unseen|not seen|new"):
+        assert model.score_samples(odd)[0] < model.score_samples(usual)[0] - 1
+
+
+def test_far_out_is_not_as_far_as_ten_times_farther(model):
+    usual = orders().dropna().iloc[[0]]
+    scores = [model.score_samples(usual.assign(amount=amount))[0] for amount in (1e3, 1e4, 1e5, 1e7)]
+    assert np.all(np.diff(scores) < -0.1)
+
+
+def test_columns_have_the_same_say_however_many_matrix_columns_they_became():
+    encoder = TableEncoder().fit(orders())
+    matrix = encoder.transform(orders())
+    table = encoder.table_columns_
+    seen = dense(fit_views(["rank"], matrix, 0, table)["rank"](matrix))
+    variances = table.reduced(np.add, np.where(table.is_mark, 0, seen.var(axis=0))[None])[0]
+    assert np.all((variances > 0.3) & (variances < 1.5)), variances
+
+
+def test_weights_make_columns_count_more_or_not_at_all():
+    frame = orders()
+    frame.loc[3, "amount"], frame.loc[4, "city"] = 5_000.0, "Atlantis"
+    plain, none = (rdplearn.detect(frame, weights=weights, **QUICK) for weights in (None, {"amount": 0}))
+    without = rdplearn.detect(frame.drop(columns="amount"), **QUICK)
+    assert plain["rank"][3] <= 2
+    assert none["rank"][3] > 50
+    assert np.corrcoef(none["anomaly_score"], without["anomaly_score"])[0, 1] > 0.6
+    more = rdplearn.detect(frame, weights={"city": 50}, **QUICK)
+    assert more["rank"][4] < more["rank"][3]
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ({"amount": -1}, "numbers of at least 0. Got -1 for 'amount'"),
+        ({"amount": "much"}, "Got 'much' for 'amount'"),
+        ({"amuont": 1}, "names column 'amuont'.*Did you mean 'amount'"),
+        (dict.fromkeys(orders().columns, 0), "every column that is used 0"),
+    ],
+)
+def test_impossible_weights_are_refused(weights, words):
+    with pytest.raises(TableError, match=words):
+        TableEncoder(weights=weights).fit(orders())
+
+
+def test_a_model_file_keeps_the_voice_to_the_bit(model, tmp_path):
+    rdplearn.save(model, tmp_path / "model")
+    again = rdplearn.load(tmp_path / "model")
+    assert np.array_equal(again.score_samples(orders(seed=1)), model.score_samples(orders(seed=1)))
+    voice = again.estimator.cells_
+    assert voice.companions.view.parts[0] is next(
+        part
+        for panel in again.estimator.panels_
+        for part in panel.view.parts
+        if np.array_equal(part.knots, voice.companions.view.parts[0].knots)
+    )
+
+
+def test_sparse_rows_say_the_same_as_dense_ones(model):
+    matrix = model.encoder.transform(orders())
+    matrix = matrix.toarray() if sp.issparse(matrix) else matrix
+    dense_scores, sparse_scores = (model.estimator.score_samples(form(matrix)) for form in (np.asarray, sp.csr_array))
+    np.testing.assert_allclose(dense_scores, sparse_scores, atol=1e-5)
+
+
+def test_a_bare_matrix_has_no_cells_to_speak():
+    assert RDPDetector(**QUICK).fit(np.random.default_rng(0).normal(size=(100, 3))).cells_ is None
+
+
+def test_what_companions_say_is_what_least_squares_says():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 4)) @ rng.normal(size=(4, 4))
+    table = TableColumns(list("abcd"), np.arange(4), np.zeros(4, bool), np.ones(4))
+    ranks = fit_views(["rank"], rows, 0, table)["rank"]
+    from rdplearn._training.cells import RIDGE, learn_companions
+
+    seen = ranks(rows).astype(np.float64)
+    companions = learn_companions(seen, table, ranks)
+    left = np.exp(companions.log_residuals(seen.astype(np.float32), table))
+    unit = (seen - seen.mean(axis=0)) / seen.std(axis=0)
+    for column in range(4):
+        others = np.delete(unit, column, axis=1)
+        gram = others.T @ others / len(unit) + RIDGE * np.eye(3)
+        predicted = others @ np.linalg.solve(gram, others.T @ unit[:, column] / len(unit))
+        residual = np.abs(unit[:, column] - predicted)
+        assert np.corrcoef(left[:, column], residual)[0, 1] > 0.999
+
+
+def test_the_tail_counts_rows_and_goes_on_as_a_power():
+    sample = np.sort(np.random.default_rng(0).pareto(2.0, 20_000) + 1)
+    knots, heights = tail_curve(Distinct(sample, np.ones(len(sample), dtype=np.int64)))
+    assert np.all(np.diff(knots) > 0)
+    for share in (0.2, 0.05, 0.02):  # of all rows; the upper side has half of them
+        value = np.quantile(sample, 1 - share)
+        assert np.interp(value, knots, heights) == pytest.approx(-np.log(2 * share), abs=0.1)
+    far = np.interp([100.0, 200.0], knots, heights)
+    assert 0.5 < (far[1] - far[0]) / np.log(2) < 2.5
+
+
+@pytest.mark.parametrize("points", [VOICE_POINTS, RESIDUAL_POINTS])
+def test_the_surprise_of_scores_rises_with_them(points):
+    scores = np.random.default_rng(0).lognormal(size=500)
+    knots, heights = score_curve(scores, points)
+    assert np.all(np.diff(knots) > 0)
+    assert np.all(np.diff(heights) >= 0)
+    assert np.interp(np.log(np.median(scores)), knots, heights) == pytest.approx(np.log(2), abs=0.05)
+
+
+def test_constant_scores_have_no_surprise():
+    knots, heights = score_curve(np.full(50, 3.0), VOICE_POINTS)
+    assert np.interp(np.log(3.0), knots, heights) == 0.0
+
+
+def test_curves_that_are_not_balanced_stay_as_they_were():
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    expected = fit_curves(distinct_columns(rows), rank_curve)(rows)
+    np.testing.assert_array_equal(fit_views(["rank"], rows, 0)["rank"](rows), expected)
+    seen = SeenRows(rows, [])
+    assert seen.block is rows

@@ -1,0 +1,110 @@
+"""Several voices on one scale: members with the novelty loss, members that predict distances; one of them is enough."""
+
+from itertools import groupby
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import rdplearn
+from rdplearn import RDPDetector
+from rdplearn._model.combination import Combination, Voice, geometric_mean
+
+RNG = np.random.default_rng(0)
+QUICK = {"n_members": 4, "n_rounds": 2, "random_state": 0}
+
+
+def ring(n_rows=1500, n_inside=15):
+    angle = RNG.uniform(0, 2 * np.pi, n_rows)
+    around = np.stack([np.cos(angle), np.sin(angle)], axis=1) + RNG.normal(scale=0.05, size=(n_rows, 2))
+    return np.vstack([around, RNG.normal(scale=0.15, size=(n_inside, 2))]), np.arange(n_rows + n_inside) >= n_rows
+
+
+def clusters(n_rows=1500, n_between=15):
+    corners = np.array([[0, 0, 0], [6, 0, 0], [0, 6, 0], [0, 0, 6]], dtype=float)
+    rows = corners[RNG.integers(4, size=n_rows)] + RNG.normal(scale=0.4, size=(n_rows, 3))
+    between = RNG.uniform(1.5, 3.0, size=(n_between, 3))
+    return np.vstack([rows, between]), np.arange(n_rows + n_between) >= n_rows
+
+
+@pytest.mark.parametrize("shape", [ring, clusters])
+def test_holes_are_found_because_distances_are_predicted(shape):
+    rows, is_odd = shape()
+    with_both = RDPDetector(random_state=0).fit(rows)
+    novelty_alone = RDPDetector(random_state=0, distance_weight=0).fit(rows)
+    found, missed = (roc_auc_score(is_odd, -detector.score_samples(rows)) for detector in (with_both, novelty_alone))
+    assert found > 0.9
+    assert found > missed
+
+
+def test_both_losses_fall():
+    rows, _ = clusters()
+    history = RDPDetector(random_state=0).fit(rows).history_
+    for loss in ("novelty_loss", "distance_loss"):
+        of_members = [
+            [record[loss] for record in records]
+            for _, records in groupby(history, key=lambda record: (record["member"], record["round"]))
+        ]
+        learning = [losses for losses in of_members if losses[0] > 0]
+        assert learning
+        assert np.mean([losses[-1] < 0.8 * losses[0] for losses in learning]) > 0.9, loss
+
+
+def test_members_that_predict_distances_come_on_top_of_the_others():
+    rows, _ = ring(300)
+    detector = RDPDetector(**QUICK).fit(rows)
+    novelty, distance = detector.combination_.voices
+    assert detector.chosen_.distance_members == len(distance.members) == 4
+    assert detector.member_scores(rows).shape == (len(rows), 8)
+    assert novelty.price == 0 < distance.price
+    for voice in (novelty, distance):
+        assert detector.combination_.weights[voice.members].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "given", [{"distance_weight": 0}, {"distance_weight": 1.0}, {"novelty_weight": 0.0, "distance_weight": 1.0}]
+)
+def test_who_says_what_the_losses_are_gets_one_voice(given):
+    rows, _ = ring(300)
+    detector = RDPDetector(**QUICK, **given).fit(rows)
+    assert len(detector.combination_.voices) == 1
+    assert detector.member_scores(rows).shape == (len(rows), 4)
+
+
+def test_the_paper_has_no_voices_and_its_own_score():
+    rows, _ = ring(300)
+    detector = RDPDetector.paper(n_members=2, n_rounds=1, n_steps=50, random_state=0).fit(rows)
+    assert detector.combination_.voices == ()
+    np.testing.assert_allclose(detector.score_samples(rows), detector.member_scores(rows).mean(axis=1), rtol=1e-6)
+
+
+def test_a_score_reads_as_the_share_of_normal_rows_that_are_as_odd():
+    rows = np.random.default_rng(1).normal(size=(6000, 6))
+    scores = -RDPDetector(random_state=0).fit(rows[:3000]).score_samples(rows[3000:])
+    assert np.mean(scores > 1) == pytest.approx(0.1, abs=0.04)
+    assert 0.002 < np.mean(scores > 2) < 0.03
+
+
+def test_a_model_file_keeps_both_voices_to_the_bit(tmp_path):
+    rows, _ = clusters()
+    detector = RDPDetector(**QUICK).fit(rows)
+    rdplearn.save(detector, tmp_path / "model")
+    again = rdplearn.load(tmp_path / "model")
+    assert np.array_equal(again.score_samples(rows), detector.score_samples(rows))
+    assert again.chosen_ == detector.chosen_
+
+
+def test_the_voice_that_is_surprised_most_is_heard():
+    line = (np.array([0.0, 10.0]), np.array([0.0, 10.0]))
+    voices = (Voice(np.array([0, 1]), *line), Voice(np.array([2]), *line, price=2.0))
+    combination = Combination(True, np.array([0.5, 0.5, 1.0]), voices)
+    said = np.array([[2.0, 4.0, 1.0], [2.0, 4.0, 9.0]])
+    assert combination.largest_surprise(said).tolist() == [3.0, 7.0]
+    with_cells = np.column_stack([said, [5.0, 1.0]])
+    assert combination.largest_surprise(with_cells).tolist() == [5.0, 7.0]
+    one_left_out = combination.with_weights(np.array([1.0, 0.0, 0.0]))
+    assert one_left_out.weights.tolist() == [1.0, 0.0, 1.0]  # a voice without any weight keeps what it had
+
+
+def test_weights_add_up_in_each_team():
+    assert geometric_mean([1.0, 0.5, 2.0], [[0, 1], [2]]).weights.tolist() == pytest.approx([1 / 3, 2 / 3, 1.0])
