@@ -270,11 +270,10 @@ def learn_voices(
 
 def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
     """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
-    is_surprise = bool(detector.combination_.voices)
     if detector.false_alarm_rate is not None:
-        return false_alarm_threshold(scores, detector.false_alarm_rate, is_surprise=is_surprise)
+        return false_alarm_threshold(scores, detector.false_alarm_rate, detector.combination_)
     if detector.contamination == "auto":
-        return automatic_threshold(scores, is_surprise=is_surprise)
+        return automatic_threshold(scores, detector.combination_)
     return share_threshold(scores, detector.contamination)
 
 

@@ -58,13 +58,15 @@ from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 class RDPDetector(OutlierMixin, BaseEstimator):
     r"""Find anomalies in a table without labels, by predicting random distances (RDP).
 
-    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so
-    that φ predicts η (:math:`L_{aux}^{ad}`, the novelty loss) and, with a `distance_weight`, φ's inner products predict
-    those of η (:math:`L_{rdp}`). What is frequent is learned well; a row on which φ and η still disagree is unlike the
-    rest. Boosting repeats this on the rows that agree best, and members are averaged.
+    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them.
+    Some members learn to predict η itself (:math:`L_{aux}^{ad}`, the novelty loss): what is frequent is learned well,
+    and a row on which φ and η still disagree is unlike the rest. Boosting repeats this on the rows that agree best.
+    Others learn to predict the random distances between rows, by their inner products (:math:`L_{rdp}`), and score a
+    row by its distance to others in the space that they learned: they find rows in holes and between clusters. One of
+    the two is enough to raise an alarm. In the paper every member has both losses.
 
-    The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: members that see the columns
-    differently, and short training with the novelty loss alone. What is None or "auto" follows from the shape of the
+    A score of 2 says that about one normal row in a hundred is as odd, a score of 3 one in a thousand (the negative of
+    it is what `score_samples` gives). What is None or "auto" follows from the shape of the
     table: a *wide* one has more than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows
     (`rdplearn.defaults`). `RDPDetector.paper` makes the detector of the paper [1]_, with both losses.
 
@@ -72,7 +74,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking.
+        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking. Up
+        to 8 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -106,7 +109,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         and 4 for tall and wide tables. One, as in the paper, is the fastest; more give a steadier ranking.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
-        member gives a row. Members that take turns need the latter.
+        member gives a row, on the scale of surprise. Members that take turns need the latter.
     even_residuals : bool, default=None
         Divide the residual of each component of φ by its size on the rows kept, so that none makes the score by itself;
         not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
@@ -180,6 +183,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         How many members `partial_fit` has put in the place of others so far.
     combination_ : Combination
         How members' scores become one.
+    cells_ : CellVoice or None
+        What single cells say, if the rows are the encoding of a table.
     typical_rows_ : TypicalRows
         Typical rows that `explain` holds others against.
     n_features_in_ : int
@@ -413,8 +418,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Doubles:
         """How normal each row is: the higher, the more normal. Shape (n_rows,).
 
-        The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
-        (and over the last `score_rounds` rounds).
+        By default minus the surprise of the row: -2 if about one normal row in a hundred is as odd. With
+        ``combination="mean"`` the negative of the paper's anomaly score, which is the mean over members of the squared
+        difference of φ and η (and over the last `score_rounds` rounds).
         """
         return -anomaly_scores(self, self._new_rows(X))
 
