@@ -13,7 +13,7 @@ from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError, TableError
 from rdplearn.table import Table
 from rdplearn.table.arrow_streams import in_larger_batches
-from rdplearn.table.reading import rows_of_batch
+from rdplearn.table.reading import rows_in_a_batch
 from rdplearn.table_model import REPORTED, SCORE, TableModel
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Scoring:
             yield first
             yield from waiting
 
-        joined = in_larger_batches(read(), rows_of_batch(len(names)))
+        joined = in_larger_batches(read(), rows_in_a_batch(len(names)))
         for scored in scored_rows(self.model, Table("the partition", tuple(names), lambda: joined)):
             columns = [*scored.rows.columns, pa.array(scored.scores), pa.array(scored.reported)]
             yield pa.RecordBatch.from_arrays(columns, names=[*names, SCORE, REPORTED])

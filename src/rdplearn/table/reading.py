@@ -84,7 +84,7 @@ class Table:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables and long texts."""
-        most = rows_of_batch(len(self.column_names))
+        most = rows_in_a_batch(len(self.column_names))
         for batch in self.read():
             yield from self.limits.pieces(batch, most, self.name)
 
@@ -99,8 +99,8 @@ class Table:
         return Table(self.name, self.column_names, read, self.limits)
 
 
-def rows_of_batch(n_columns: int) -> int:
-    """How many rows of a table so wide are read at a time."""
+def rows_in_a_batch(n_columns: int) -> int:
+    """How many rows are read at once: fewer of wide tables."""
     return max(FEWEST_ROWS, min(MOST_ROWS, CELLS_PER_BATCH // max(n_columns, 1)))
 
 
@@ -206,14 +206,14 @@ def _open_query(source: Any, connection: Any, query: str | None, table: str | No
     database = connection if isinstance(connection, Database) else Database(connection)
     name = "the query" if table is None else repr(table)
     names, read = read_query(database, query or f"SELECT * FROM {quoted(str(table))}", name)
-    return Table(name, tuple(names), lambda: in_larger_batches(read(), rows_of_batch(len(names))))
+    return Table(name, tuple(names), lambda: in_larger_batches(read(), rows_in_a_batch(len(names))))
 
 
 def _open_stream(source: Any, limits: Limits) -> Table:
     name = "the stream"
     with _as_table_error(name):
         copy = _open_file(spool(stream_blocks(source)), name, "arrow", None, None, None, None, limits)
-    most = rows_of_batch(len(copy.column_names))
+    most = rows_in_a_batch(len(copy.column_names))
     return Table(name, copy.column_names, lambda: in_larger_batches(copy.read(), most), limits)
 
 
@@ -245,7 +245,12 @@ def _open_file(
         if start.startswith(magic):
             raise TableError(f"{name} is {what}.")
     if start.startswith(ZIP):
-        return _open_packed(opener, name, format, separator, encoding, header, sheet, limits)
+        content, is_sheet = _unpacked(opener, name, sheet)
+        if not is_sheet:
+            return _open_file(content, name, format, separator, encoding, header, sheet, limits)
+        if (separator, encoding) != (None, None):
+            raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
+        return _open_file(content, name, "csv", ",", "utf-8", header, None, limits)
     if sheet is not None:
         raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
     if not start:
@@ -257,7 +262,7 @@ def _open_file(
             start = file.read(64)
     found = format or _format_of(start)
     readers: dict[str, Callable[[], tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]]] = {
-        "parquet": lambda: read_parquet(opener, name, limits, rows_of_batch),
+        "parquet": lambda: read_parquet(opener, name, limits, rows_in_a_batch),
         "arrow": lambda: read_arrow(opener, name, limits),
         "jsonl": lambda: read_json_lines(opener, name, encoding, limits),
         "csv": lambda: read_csv(opener, name, separator, encoding, header),
@@ -268,28 +273,17 @@ def _open_file(
     return Table(name, tuple(names), lambda: _read_safely(read, name), limits)
 
 
-def _open_packed(
-    opener: Opener,
-    name: str,
-    format: str | None,
-    separator: str | None,
-    encoding: str | None,
-    header: bool | None,
-    sheet: str | None,
-    limits: Limits,
-) -> Table:
-    """A sheet of an Excel workbook, or the one table of a ZIP archive, from a temporary copy."""
+def _unpacked(opener: Opener, name: str, sheet: str | None) -> tuple[Opener, bool]:
+    """A temporary copy of what is in a ZIP archive or an Excel workbook, and whether it is a sheet, as CSV."""
     with _as_table_error(name):
         if is_workbook(opener, name):
-            if (separator, encoding) != (None, None):
-                raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
-            return _open_file(spool(sheet_as_csv(opener, name, sheet)), name, "csv", ",", "utf-8", header, None, limits)
+            return spool(sheet_as_csv(opener, name, sheet)), True
         content = spool(unpacked(opener, name))
         with content() as file:
             is_packed = file.read(len(ZIP)) == ZIP
         if is_packed and not is_workbook(content, name):
             raise TableError(f"{name} is an archive that holds an archive. Unpack it, and pass the table.")
-        return _open_file(content, name, format, separator, encoding, header, sheet, limits)
+        return content, False
 
 
 class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(name)
