@@ -37,6 +37,8 @@ def told(explanation: Explanation) -> dict[str, list[int]]:
         ([1.0, 4.5], FARE, {"fare 4.5 or less": [0, 1]}),
         ([950.0], FARE, {"fare = 950": [0]}),
         ([0.0, 2.0, 0.0, 0.0], FARE, {"fare = 0": [0, 2, 3], "fare = 2": [1]}),
+        ([999.0, 90.0, 999.0, 85.0], FARE, {"fare = 999": [0, 2], "fare 85 or more": [1, 3]}),
+        ([90.0, 90.0, 999.0], FARE, {"fare 90 or more": [0, 1, 2]}),
         ([None, np.nan, 90.0], FARE, {"fare missing": [0, 1], "fare = 90": [2]}),
         (["ten", "nine"], FARE, {"fare is not a number": [0, 1]}),
         (["ten", "ten"], FARE, {"fare = ten, not a number": [0, 1]}),

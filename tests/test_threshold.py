@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rdplearn import RDPDetector, RDPWarning
+from rdplearn._model.combination import geometric_mean, mean_of, with_voices
 from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, rate_threshold, share_threshold
-from rdplearn._views.normal_rows import MOST_ANOMALIES, OF_LOGS, OF_SURPRISES, anomalous_share
+from rdplearn._views.normal_rows import MOST_ANOMALIES, anomalous_share
 from tests.conftest import planted_table
 
 
@@ -16,62 +17,74 @@ def test_a_share_of_rows_lies_above_its_threshold(rng):
     assert np.mean(scores > share_threshold(scores, 0.03)) == pytest.approx(0.03)
 
 
-SCORES = {
-    "size": lambda rng, n: np.exp(rng.normal(size=n)),
-    "surprise": lambda rng, n: rng.exponential(size=n) - 0.1,  # some of them below zero
-}
-FAR = {"size": lambda scores: 1_000.0 * scores, "surprise": lambda scores: scores + 8.0}
+SCALES = ["size", "surprise"]
+
+
+def combination_of(scale, logs):
+    """What gives scores of these logarithms: sizes, or surprises that are learned on the same rows."""
+    return mean_of(1) if scale == "size" else with_voices(geometric_mean([1.0]), logs[:, None], [np.arange(1)])
+
+
+def scores_of(logs, combination):
+    return combination.over_members(logs[:, None]) if combination.voices else np.exp(logs)
 
 
 def contaminated(scale, share, n_rows, rng):
-    scores = SCORES[scale](rng, n_rows)
+    """Scores, which of them are anomalies', and what they came from."""
     is_odd = np.arange(n_rows) < share * n_rows
-    return np.where(is_odd, FAR[scale](scores), scores), is_odd
+    logs = rng.normal(size=n_rows) + np.where(is_odd, 10.0, 0.0)
+    combination = combination_of(scale, logs)
+    return scores_of(logs, combination), is_odd, combination
 
 
-def share_in(scores, scale):
-    values = np.log(np.maximum(scores, 1e-300)) if scale == "size" else scores
-    return anomalous_share(np.sort(values), OF_LOGS if scale == "size" else OF_SURPRISES)
-
-
-@pytest.mark.parametrize("scale", SCORES)
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.1])
 def test_by_default_one_normal_row_in_a_hundred_is_reported_and_all_that_is_stranger(scale, share, rng):
     reported = []
     for _ in range(20):
-        scores, is_odd = contaminated(scale, share, 2000, rng)
-        is_reported = scores > automatic_threshold(scores, is_surprise=scale == "surprise")
+        scores, is_odd, combination = contaminated(scale, share, 2000, rng)
+        is_reported = scores > automatic_threshold(scores, combination)
         assert np.all(is_reported[is_odd])
         reported.append(np.mean(is_reported[~is_odd]))
     assert 0.005 < np.median(reported) < 0.02
 
 
-@pytest.mark.parametrize("scale", SCORES)
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.2])
 def test_the_false_alarm_rate_is_met_without_anomalies(scale, rate, rng):
     shares = []
     for _ in range(100):
-        calibration, fresh = SCORES[scale](rng, (2, 2000))
-        shares.append(np.mean(fresh > false_alarm_threshold(calibration, rate, is_surprise=scale == "surprise")))
+        calibration, _, combination = contaminated(scale, 0.0, 2000, rng)
+        fresh = scores_of(rng.normal(size=2000), combination)
+        shares.append(np.mean(fresh > false_alarm_threshold(calibration, rate, combination)))
     assert np.median(shares) == pytest.approx(rate, rel=0.1)
 
 
-@pytest.mark.parametrize("scale", SCORES)
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.1])
 @pytest.mark.parametrize("rate", [0.003, 0.01, 0.05])
 def test_anomalies_among_the_calibration_rows_neither_hide_nor_raise_alarms(scale, share, rate, rng):
-    scores, is_odd = contaminated(scale, share, 5000, rng)
-    threshold = false_alarm_threshold(scores, rate, is_surprise=scale == "surprise")
-    assert 0.5 * rate < np.mean(SCORES[scale](rng, 20_000) > threshold) < 2.0 * rate
+    scores, is_odd, combination = contaminated(scale, share, 5000, rng)
+    threshold = false_alarm_threshold(scores, rate, combination)
+    fresh = scores_of(rng.normal(size=20_000), combination)
+    assert 0.5 * rate < np.mean(fresh > threshold) < 2.0 * rate
     assert np.mean(scores[is_odd] > threshold) > 0.99
 
 
-@pytest.mark.parametrize("scale", SCORES)
-def test_the_share_of_anomalies_is_found_up_to_a_limit(scale, rng):
+def test_the_share_of_anomalies_is_found_up_to_a_limit(rng):
     for share in (0.0, 0.03, 0.1):
-        found = [share_in(contaminated(scale, share, 2000, rng)[0], scale) for _ in range(9)]
-        assert np.median(found) == pytest.approx(share, abs=0.012)
-    assert share_in(contaminated(scale, 0.5, 2000, rng)[0], scale) <= MOST_ANOMALIES
+        logs = rng.normal(size=(9, 2000)) + np.where(np.arange(2000) < share * 2000, 10.0, 0.0)
+        assert np.median([anomalous_share(np.sort(one)) for one in logs]) == pytest.approx(share, abs=0.012)
+    assert anomalous_share(np.sort(np.repeat([0.0, 1.0, 9.0, 10.0], 500))) <= MOST_ANOMALIES
+
+
+def test_logarithms_of_surprises_are_those_of_members(rng):
+    logs = rng.normal(size=3000)
+    combination = combination_of("surprise", logs)
+    upper = np.sort(logs)[1500:]
+    assert combination.logs_of(scores_of(upper, combination)) == pytest.approx(upper, abs=1e-6)
+    assert combination.score_of(2.0) == pytest.approx(scores_of(np.array([2.0]), combination)[0])
+    assert mean_of(1).score_of(float(mean_of(1).logs_of(np.array([5.0]))[0])) == pytest.approx(5.0)
 
 
 def test_a_rate_beyond_the_rows_is_continued(rng):
@@ -82,13 +95,14 @@ def test_a_rate_beyond_the_rows_is_continued(rng):
     assert 0.0005 < np.median(reported) < 0.002
 
 
-@pytest.mark.parametrize("scale", SCORES)
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("n_rows", [1, 2, 5, 300])
 def test_scores_that_are_all_the_same_raise_no_alarm(scale, n_rows):
-    for value in (0.0, 2.0):
-        scores = np.full(n_rows, value)
-        assert not np.any(scores > automatic_threshold(scores, is_surprise=scale == "surprise"))
-        assert share_in(scores, scale) == 0.0
+    for log in (0.0, 2.0):
+        logs = np.full(n_rows, log)
+        combination = combination_of(scale, logs)
+        scores = scores_of(logs, combination)
+        assert not np.any(scores > automatic_threshold(scores, combination))
 
 
 def test_few_rows_apart_from_many_that_are_the_same_are_not_taken_for_a_tail():

@@ -12,6 +12,7 @@ from experiments.feedback import answering, page
 from experiments.feedback.entrants import ENTRANTS
 
 app = typer.Typer(help="What answers are worth.", no_args_is_help=True, add_completion=False)
+CHOSEN_ON_EACH = 6  # every sixth set is one that numbers were chosen on
 GROUPS = ("adbench", "oddbench", "ovrbench")
 PATH = results.RESULTS / "feedback" / "answers.jsonl"
 EACH = Annotated[int, typer.Option("--each", min=1, help="only every so many-th set")]
@@ -61,5 +62,5 @@ def report(
     path: Annotated[Path, typer.Option("--results", help="file of the result lines")] = PATH,
 ) -> None:
     """Write docs/answers_study.md from the result lines."""
-    output.write_text(page.page(list(results.read_file(path))))
+    output.write_text(page.page(list(results.read_file(path)), set(suitable_sets()[::CHOSEN_ON_EACH])))
     typer.echo(output)

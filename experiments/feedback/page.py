@@ -30,9 +30,9 @@ tables below show those and all others apart.
 """
 
 
-def page(lines: Lines) -> str:
-    """Put the page together."""
-    parts = [_HEAD, *_main_tables(lines), _must_reach(lines), _wrong_answers(lines), _losing_sets(lines)]
+def page(lines: Lines, chosen_on: set[str]) -> str:
+    """Put the page together. chosen_on : the sets that numbers were chosen on."""
+    parts = [_HEAD, *_main_tables(lines, chosen_on), _must_reach(lines), _wrong_answers(lines), _losing_sets(lines)]
     return "\n".join(parts)
 
 
@@ -53,45 +53,48 @@ def mean(lines: Iterable[dict[str, Any]], figure: str) -> float:
     return _mean_of(values)
 
 
-def chosen_on(lines: Lines) -> set[str]:
-    """The sets that numbers were chosen on: every sixth of all, in the order of their lines."""
-    return set(list(dict.fromkeys(line["data"] for line in lines if line["method"] == NONE))[::6])
-
-
-def _main_tables(lines: Lines) -> list[str]:
-    on = chosen_on(lines)
+def _main_tables(lines: Lines, chosen_on: set[str]) -> list[str]:
     present = [name for name in ENTRANTS if any(line["method"] == name for line in lines)]
-    everywhere = [name for name in present if name != "XGBoost"]
+    ours = [name for name in present if name in (NONE, OURS, "IsolationForest")]
+    others = [line for line in lines if line["data"] not in chosen_on]
     return [
-        _table("All sets", lines, everywhere),
-        _table("The sets that nothing was chosen on", [line for line in lines if line["data"] not in on], everywhere),
-        _table("The sets that numbers were chosen on, with XGBoost", [x for x in lines if x["data"] in on], present),
+        _table("Sets that all methods were run on", lines, present),
+        _table("All sets", lines, ours),
+        _table("Sets that nothing was chosen on", others, ours),
     ]
 
 
 def _table(title: str, lines: Lines, methods: list[str]) -> str:
     found = by_set(lines, methods)
     n_sets = len(next(iter(found.values())))
+    if n_sets == 0:
+        return f"## {title}: none yet\n"
     head = " | ".join(f"found in {count}" for count in COUNTED_AT)
     rows = [
         f"| {method} | "
-        + " | ".join(f"{mean(of_method.values(), f'found_{count}'):.1f}" for count in COUNTED_AT)
-        + f" | {mean(of_method.values(), 'area'):.3f} | {mean(of_method.values(), 'auc_roc'):.3f}"
-        + f" | {mean(of_method.values(), 'auc_pr'):.3f} | {mean(of_method.values(), 'cpu_seconds'):.1f} |"
+        + " | ".join(_shown(of_method, f"found_{count}", 1) for count in COUNTED_AT)
+        + "".join(f" | {_shown(of_method, figure, 3)}" for figure in ("area", "auc_roc", "auc_pr"))
+        + " |"
         for method, of_method in found.items()
     ]
     return "\n".join(
         [
             f"## {title}: {n_sets}\n",
             "AUC is on the rows that were not asked about in 60 answers, which differ between methods; the area is",
-            "under the curve of anomalies found, as a share of what could be. Seconds are of the processor, for all",
-            "200 answers.\n",
-            f"| method | {head} | area | AUC-ROC | AUC-PR | s |",
-            "|---" * (len(COUNTED_AT) + 5) + "|",
+            "under the curve of anomalies found in 200 answers, as a share of what could be. A dash: on some of these",
+            "sets only 60 answers were given.\n",
+            f"| method | {head} | area | AUC-ROC | AUC-PR |",
+            "|---" * (len(COUNTED_AT) + 4) + "|",
             *rows,
             "",
         ]
     )
+
+
+def _shown(of_method: dict[str, dict[str, Any]], figure: str, digits: int) -> str:
+    """The mean of a figure, or a dash if some line is of fewer answers."""
+    is_there = all(figure in line for line in of_method.values())
+    return f"{mean(of_method.values(), figure):.{digits}f}" if is_there else "–"
 
 
 def _must_reach(lines: Lines) -> str:
@@ -140,7 +143,7 @@ def _wrong_answers(lines: Lines) -> str:
         for wrong in shares:
             of_method = by_set(lines, [method], wrong)[method]
             if of_method:
-                counts = " | ".join(f"{mean(of_method.values(), f'found_{count}'):.1f}" for count in COUNTED_AT)
+                counts = " | ".join(_shown(of_method, f"found_{count}", 1) for count in COUNTED_AT)
                 told.append(f"| {method} | {wrong:.0%} | {len(of_method)} | {counts} | {_kept(lines, wrong, method)} |")
     head = " | ".join(f"found in {count}" for count in COUNTED_AT)
     return "\n".join(

@@ -59,10 +59,12 @@ def page(records: Records, alarms: Records) -> str:
 
 
 def in_order(records: Records) -> dict[str, Records]:
-    """Lines by what they are called: ours first, and of these the one of today last."""
+    """Lines by what they are called: ours first, and of these the one of today last; what is not complete says so."""
     names = {record["label"]: record.get("method", OURS) for record in records}
     order = sorted(names, key=lambda label: (names[label] != OURS, label == OURS, label))
-    return {label: [record for record in records if record["label"] == label] for label in order}
+    found = {label: [record for record in records if record["label"] == label] for label in order}
+    most = max(map(len, found.values()), default=0)
+    return {label if len(own) == most else f"{label} ({len(own)} of {most} lines)": own for label, own in found.items()}
 
 
 def quality(records: Iterable[dict[str, Any]]) -> np.ndarray:

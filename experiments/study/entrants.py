@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rdplearn.defaults import NARROW, TALL
+from rdplearn.defaults import NARROW, TALL, DetectorChoices
 
 DEFAULT = "RDP default"
 FOREST = "IsolationForest"
@@ -28,6 +28,11 @@ class Entrant:
 def as_lines_have_them(parameters: dict[str, Any]) -> dict[str, Any]:
     """Give parameters as they come back from a line: JSON has lists and no tuples."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
+
+
+def parameters(chosen: DetectorChoices) -> dict[str, Any]:
+    """What the rule chooses as parameters; how many members predict distances is none of these."""
+    return {name: value for name, value in asdict(chosen).items() if name != "distance_members"}
 
 
 PEERS = (
@@ -63,7 +68,7 @@ _PAPER_IN_SHORT = {
     "combination": "mean",
 }  # fmt: skip
 
-AS_IF_TALL = Entrant("members of tall tables", DEFAULT, as_lines_have_them(asdict(TALL)), 2, "shape")
+AS_IF_TALL = Entrant("members of tall tables", DEFAULT, as_lines_have_them(parameters(TALL)), 2, "shape")
 
 CANDIDATES = (
     Entrant(DEFAULT, DEFAULT, {}, 5),
@@ -127,7 +132,7 @@ AS_IF_NARROW = (
     Entrant(
         "members of narrow tables",
         DEFAULT,
-        as_lines_have_them(asdict(NARROW)),
+        as_lines_have_them(parameters(NARROW)),
         2,
     ),
 )

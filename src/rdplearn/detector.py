@@ -27,6 +27,7 @@ from rdplearn._explain.reliability import Assessment, RankingStability, assess, 
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import (
     SHARE_ROWS,
+    FitPlan,
     all_scaled_scores,
     anomaly_scores,
     check_parameters,
@@ -35,7 +36,9 @@ from rdplearn._fit_plan import (
     learn_voices,
     plan_fit,
     scoring_panels,
+    seed_of_renewal,
     take_members,
+    take_renewed_members,
 )
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
@@ -44,23 +47,26 @@ from rdplearn._training.checkpoint import open_fit_folder
 from rdplearn._training.engines.engine import ENGINES
 from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
+from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.matrix import read_matrix, warn_if_constant
-from rdplearn._views.view import curve_rows, fit_views
+from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 
 class RDPDetector(OutlierMixin, BaseEstimator):
     r"""Find anomalies in a table without labels, by predicting random distances (RDP).
 
-    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them so
-    that φ predicts η (:math:`L_{aux}^{ad}`, the novelty loss) and, with a `distance_weight`, φ's inner products predict
-    those of η (:math:`L_{rdp}`). What is frequent is learned well; a row on which φ and η still disagree is unlike the
-    rest. Boosting repeats this on the rows that agree best, and members are averaged.
+    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them.
+    Some members learn to predict η itself (:math:`L_{aux}^{ad}`, the novelty loss): what is frequent is learned well,
+    and a row on which φ and η still disagree is unlike the rest. Boosting repeats this on the rows that agree best.
+    Others learn to predict the random distances between rows, by their inner products (:math:`L_{rdp}`), and score a
+    row by its distance to others in the space that they learned: they find rows in holes and between clusters. One of
+    the two is enough to raise an alarm. In the paper every member has both losses.
 
-    The defaults were chosen on 132 tables for quality at the cost of an IsolationForest: members that see the columns
-    differently, and short training with the novelty loss alone. What is None or "auto" follows from the shape of the
+    A score of 2 says that about one normal row in a hundred is as odd, a score of 3 one in a thousand (the negative of
+    it is what `score_samples` gives). What is None or "auto" follows from the shape of the
     table: a *wide* one has more than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows
     (`rdplearn.defaults`). `RDPDetector.paper` makes the detector of the paper [1]_, with both losses.
 
@@ -68,7 +74,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking.
+        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking. Up
+        to 8 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -102,7 +109,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         and 4 for tall and wide tables. One, as in the paper, is the fastest; more give a steadier ranking.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
-        member gives a row. Members that take turns need the latter.
+        member gives a row, on the scale of surprise. Members that take turns need the latter.
     even_residuals : bool, default=None
         Divide the residual of each component of φ by its size on the rows kept, so that none makes the score by itself;
         not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
@@ -172,8 +179,12 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         `KeepRounds`.
     n_scoring_rounds_ : int
         How many of the last rounds make the score.
+    n_renewed_ : int
+        How many members `partial_fit` has put in the place of others so far.
     combination_ : Combination
         How members' scores become one.
+    cells_ : CellVoice or None
+        What single cells say, if the rows are the encoding of a table.
     typical_rows_ : TypicalRows
         Typical rows that `explain` holds others against.
     n_features_in_ : int
@@ -354,19 +365,62 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             views = fit_views(plan.views, matrix, plan.seed, columns)
             trained = train_members(matrix, views, plan.teams, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
-            scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
-            self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
-            if not np.array_equal(plan.sampled, plan.judged):
-                scores = anomaly_scores(self, matrix[plan.judged])
-            self.offset_ = -choose_threshold(self, scores)
+            self._settle(matrix, plan, views)
         return self
+
+    @for_partitions
+    def partial_fit(self, X: Any, y: object = None) -> Self:
+        """Go on with further rows: new members take the place of the oldest ones, and the threshold is set anew.
+
+        New rows bring one member for each `max_samples` of them, at most half of the ensemble. What is normal in them
+        becomes normal, and what was normal before is forgotten over several calls: see `docs/watch.md`. The threshold
+        and the typical rows of explanations are those of the new rows: pass some hundreds at least. A detector that is
+        not fitted yet is fitted. A Checkpoint among the `callbacks` has no part in it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : ignored
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> rng = np.random.default_rng(0)
+        >>> detector = RDPDetector(n_steps=30, random_state=0).fit(rng.normal(size=(500, 3)))
+        >>> detector.partial_fit(rng.normal(size=(500, 3))).n_renewed_
+        1
+        """
+        if not hasattr(self, "panels_"):
+            return self.fit(X, y)
+        check_parameters(self)
+        matrix = read_matrix(self, X, reset=False, min_rows=2)
+        columns = None if self.cells_ is None else self.cells_.table
+        seed, filling = seed_of_renewal(self), filling_of(matrix)
+        plan = plan_fit(self, matrix.shape[0], filling, seed, columns=columns, chosen=self.chosen_)
+        n_draws = len(plan.members[0].draws)
+        numbers = members_to_renew(len(plan.members), self.n_renewed_, matrix.shape[0], n_draws)
+        views, teams = fit_views(plan.views, matrix, plan.seed, columns), teams_of(plan.teams, numbers)
+        trained = train_members(matrix, views, teams, self.n_jobs, verbose=bool(self.verbose))
+        take_renewed_members(self, plan, numbers, *trained)
+        self._settle(matrix, plan, views)
+        return self
+
+    def _settle(self, matrix: Matrix, plan: FitPlan, views: dict[str, View]) -> None:
+        """Learn from rows how rare scores are, what is typical, and where the line is, once the members are there."""
+        scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
+        self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
+        if not np.array_equal(plan.sampled, plan.judged):
+            scores = anomaly_scores(self, matrix[plan.judged])
+        self.offset_ = -choose_threshold(self, scores)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:
         """How normal each row is: the higher, the more normal. Shape (n_rows,).
 
-        The negative of the paper's anomaly score, which is the mean over members of the squared difference of φ and η
-        (and over the last `score_rounds` rounds).
+        By default minus the surprise of the row: -2 if about one normal row in a hundred is as odd. With
+        ``combination="mean"`` the negative of the paper's anomaly score, which is the mean over members of the squared
+        difference of φ and η (and over the last `score_rounds` rounds).
         """
         return -anomaly_scores(self, self._new_rows(X))
 

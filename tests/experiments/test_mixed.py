@@ -190,7 +190,7 @@ def test_lines_are_written_once_and_make_the_page(two_tables, monkeypatch):
     )
     assert answer.exit_code == 0
     text = output.read_text()
-    assert text.index("| rdplearn, before |") < text.index("| rarity |")
+    assert text.index("| rdplearn, before (3 of 6 lines) |") < text.index("| rarity |")
     assert "1 of 1, 0 above" in text
 
 
@@ -206,6 +206,7 @@ def test_lines_of_today_come_after_those_before_and_before_rivals():
     labels = [("trial b", "trial b"), ("rdplearn", "rdplearn"), ("rdplearn", "rdplearn, November 17")]
     records = [{"method": method, "label": label} for method, label in labels]
     assert list(page.in_order(records)) == ["rdplearn, November 17", "rdplearn", "trial b"]
+    assert "rdplearn (1 of 2 lines)" in page.in_order([*records, *records[2:], *records[:1]])
 
 
 def test_the_page_is_that_of_the_committed_lines():

@@ -194,11 +194,11 @@ def test_the_verdict_follows_the_stability(figure, level, title):
     assert f"about {100 * figure:.0f} % of the 50 most unusual rows would be the same" in verdict["words"]
 
 
-def test_the_ranking_of_a_single_member_is_not_judged():
-    table = pa.table({"size": np.random.default_rng(0).normal(size=100)})
-    found = detection_report(fitted(table, n_members=1), table, n_top=5)
-    assert found["verdict"]["level"] == "unknown"
-    assert "a single member" in found["verdict"]["words"]
+@pytest.mark.parametrize(("n_rows", "why"), [(100, "a single member"), (1, "the table has one row")])
+def test_a_ranking_with_nothing_to_compare_is_not_judged(n_rows, why):
+    verdict = verdict_on_ranking(None, n_rows)
+    assert verdict["level"] == "unknown"
+    assert why in verdict["words"]
 
 
 def test_columns_spread_over_all_rows_and_rows_lie_among_them():
@@ -232,15 +232,16 @@ def test_columns_spread_over_all_rows_and_rows_lie_among_them():
 def test_all_cells_of_listed_rows_are_there_as_the_table_has_them(tmp_path):
     path = tmp_path / "prices.csv"
     long = "x" * 500
-    lines = [f'"${number},000",{number % 3},{long if number == 7 else "short"}' for number in range(1, 61)]
-    path.write_text("price,kind,note\n" + "\n".join(lines))
+    sizes = np.random.default_rng(0).normal(size=60)
+    lines = [f'"${n},000",{size:.3f},{long if n == 7 else "short"}' for n, size in enumerate(sizes, 1)]
+    path.write_text("price,size,note\n" + "\n".join(lines))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RDPWarning)  # prices are read as numbers
         model = TableModel(RDPDetector(**QUICK)).fit(path)
     found = detection_report(model, path)
-    assert found["table"]["columns"] == ["price", "kind", "note"]
+    assert found["table"]["columns"] == ["price", "size", "note"]
     by_row = {row["row"]: row for row in found["rows"]}
-    assert by_row[7]["cells"] == ["$7,000", "1", long]
+    assert by_row[7]["cells"] == ["$7,000", f"{sizes[6]:.3f}", long]
     assert by_row[7]["values"][0] == 7000.0
 
 

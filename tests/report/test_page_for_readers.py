@@ -78,12 +78,10 @@ def test_each_reason_has_a_picture_with_the_rows_value_marked(browse, pages, ord
     assert len(texts_of(browser, f"{amount} rect")) == 24
     assert len(texts_of(browser, f"{amount} path.mark")) == 1  # an arrow: far beyond the axis
     assert text_of(browser, f"{amount} title").startswith("amount: nearly all rows lie between")
-    country = f".explanation .reasons > li:nth-child({columns.index('country') + 1}) ul.spread"
-    assert text_of(browser, f"{country} li.own bdi") == row["values"][orders_found["shown_columns"].index("country")]
     type_into(browser, "#row-search", "atlantis")
     click(browser, "#row-table tr.row .opener button")
     assert "Atlantis1 row" in texts_of(browser, ".explanation ul.spread li.own")
-    assert len(texts_of(browser, ".explanation svg.spread line.mark")) > 0
+    assert len(texts_of(browser, ".explanation ul.spread li")) == 4  # the most frequent, and its own
 
 
 def test_a_kind_shows_its_rows(browse, pages, orders_found):

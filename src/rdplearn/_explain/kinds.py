@@ -210,11 +210,18 @@ def _rank(value: Any) -> Any:
 
 
 def _by_shared_value(reasons: list[Reason]) -> list[list[Reason]]:
-    """Reasons with one oddity, apart by value where a value makes up half of them or more, the others together."""
-    if reasons[0].oddity is Oddity.MISSING:
+    """Reasons with one oddity, apart by value where a value makes up half of them or more, the others together.
+
+    Of values that are too high or too low it must be the farthest, such as a 0 or a 999 that stands for something else.
+    """
+    oddity = reasons[0].oddity
+    if oddity is Oddity.MISSING:
         return [reasons]
     counts = Counter(reason.value for reason in reasons)
     named = [value for value, count in counts.items() if count >= 2 and 2 * count >= len(reasons)]
+    if oddity in BEYOND:
+        end = max if oddity in (Oddity.HIGH, Oddity.LATE) else min
+        named = [value for value in named if value == end(counts, key=_rank)]
     groups = [[reason for reason in reasons if reason.value == value] for value in named]
     rest = [reason for reason in reasons if reason.value not in named]
     return [*groups, rest] if rest else groups

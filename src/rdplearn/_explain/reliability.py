@@ -246,7 +246,7 @@ def alarm_table(
     per_judged = (len(scaled) if n_rows is None else n_rows) / len(scaled)
     scores = combination.over_members(scaled)
     rates = [rate for rate in false_alarm_rates if rate * len(scores) >= 1] or [max(false_alarm_rates)]
-    lines = [rate_threshold(scores, rate, is_surprise=bool(combination.voices)) for rate in rates]
+    lines = [rate_threshold(scores, rate, combination) for rate in rates]
     shares = _drawn_shares(scaled, combination, rates, np.random.default_rng(seed))
     table = []
     for rate, line, of_rate in zip(rates, lines, shares.T, strict=True):
@@ -303,7 +303,7 @@ def _drawn_shares(
         rows = rng.integers(n_rows, size=min(n_rows, MOST_DRAWN_ROWS))
         weights = combination.weights * np.bincount(rng.integers(n_members, size=n_members), minlength=n_members)
         scores = combination.with_weights(weights).over_members(scaled[rows])
-        lines = [rate_threshold(scores, rate, is_surprise=bool(combination.voices)) for rate in rates]
+        lines = [rate_threshold(scores, rate, combination) for rate in rates]
         shares[draw] = [np.mean(scores > line) for line in lines]
     # A draw of few rows varies more than a draw of all: bring its spread to that of the table.
     centre = shares.mean(axis=0)

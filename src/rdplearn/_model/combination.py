@@ -14,8 +14,8 @@ In both, scores are brought to a *scale* on which they are averaged: as they are
 A detector may have several *voices*: members that judge by novelty, members that judge by distance, and the cells of a
 table (`cells.py`). What each of them says becomes a surprise, :math:`-\log_{10} p`, where `p` is the share of rows that
 it finds as odd (`tails.py`), and the largest counts: one voice is enough. That largest surprise is brought to the same
-scale once more, for the more voices there are, the more often one of them is surprised; this time among the rows that
-are normal (`normal_rows.py`). A score of 3 reads "about one normal row in a thousand is as odd".
+scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
+row in a thousand is as odd".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Floats, Ints
-from rdplearn._views.normal_rows import OF_LOGS, OF_SURPRISES, anomalous_share, without_top
+from rdplearn._views.normal_rows import anomalous_share, without_top
 from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
@@ -110,6 +110,22 @@ class Combination:
         weighted = np.ascontiguousarray(scaled[:, members] * self.weights[members])
         return np.asarray(np.add.reduce(weighted, axis=1))
 
+    def logs_of(self, scores: Doubles) -> Doubles:
+        """Logarithms of scores; of surprises, those of the scores by which members would be as surprised."""
+        if not self.voices:
+            return np.log(np.maximum(scores, np.finfo(np.float64).tiny))
+        knots, heights = self.scale
+        members = self.voices[0]
+        return np.interp(np.interp(scores * NATS, heights, knots) + members.price, members.heights, members.knots)
+
+    def score_of(self, log: float) -> float:
+        """The score that has this logarithm, see `logs_of`."""
+        if not self.voices:
+            return float(np.exp(log))
+        members = self.voices[0]
+        surprise = np.interp(log, members.knots, members.heights) - members.price
+        return float(np.interp(surprise, *self.scale) / NATS)
+
     def with_weights(self, weights: Doubles) -> Combination:
         """The same with other weights, which are made to add up to 1, or to 1 in each voice that has any."""
         totals = np.full(len(weights), weights.sum())
@@ -155,8 +171,8 @@ def with_voices(combination: Combination, scaled: npt.NDArray[np.floating], team
     unscaled = replace(combination, voices=voices)
     surprises = np.sort(unscaled.largest_surprise(scaled))
     # what is rare among all rows is not rare enough where many of them are anomalies
-    share = max(anomalous_share(np.sort(averages[0]), OF_LOGS), anomalous_share(surprises, OF_SURPRISES))
-    return replace(unscaled, scale=score_curve(np.exp(without_top(surprises, share)), RESIDUAL_POINTS))
+    normal = without_top(surprises, anomalous_share(np.sort(averages[0])))
+    return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:

@@ -18,12 +18,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from rdplearn._model.combination import Combination, mean_of
 from rdplearn._types import Doubles
-from rdplearn._views.normal_rows import BEYOND, MIDDLE, OF_LOGS, OF_SURPRISES, anomalous_share, quantiles, without_top
+from rdplearn._views.normal_rows import BEYOND, MIDDLE, anomalous_share, quantiles, without_top
 from rdplearn.errors import warn_user
 
 AUTOMATIC_RATE = 0.01
 FEWEST = 5  # rows beyond a line that is read off; fewer say little
+SIZES = mean_of(1)  # scores that are no surprises
 
 
 def share_threshold(scores: Doubles, contamination: float) -> float:
@@ -31,7 +33,7 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
     return float(np.quantile(scores, 1.0 - contamination))
 
 
-def automatic_threshold(scores: Doubles, *, is_surprise: bool = False) -> float:
+def automatic_threshold(scores: Doubles, combination: Combination = SIZES) -> float:
     """The anomaly score that about one in a hundred normal rows exceeds.
 
     Examples
@@ -43,15 +45,16 @@ def automatic_threshold(scores: Doubles, *, is_surprise: bool = False) -> float:
     >>> bool(np.all(scores[:100] > line)), round(float(np.mean(scores[100:] > line)), 2)
     (True, 0.01)
     """
-    return rate_threshold(scores, AUTOMATIC_RATE, is_surprise=is_surprise)
+    return rate_threshold(scores, AUTOMATIC_RATE, combination)
 
 
-def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float, *, is_surprise: bool = False) -> float:
-    """The anomaly score that the share `false_alarm_rate` of normal rows exceeds.
+def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES) -> float:
+    """The anomaly score that about the share `false_alarm_rate` of normal rows exceeds.
 
     Parameters
     ----------
     unseen_scores : scores of rows, some of them perhaps anomalous, that no member was trained on
+    combination : what the scores came from
     """
     n_rows = len(unseen_scores)
     if _rank(n_rows, false_alarm_rate) > n_rows:
@@ -60,31 +63,30 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float, *, is
             f"calibrate on and has {n_rows}: the threshold is a guess beyond the scores that there are. Pass a higher "
             "rate or fit on more rows."
         )
-    return rate_threshold(unseen_scores, false_alarm_rate, is_surprise=is_surprise)
+    return rate_threshold(unseen_scores, false_alarm_rate, combination)
 
 
-def rate_threshold(scores: Doubles, false_alarm_rate: float, *, is_surprise: bool = False) -> float:
-    """The anomaly score that this share of the normal rows exceeds.
-
-    is_surprise : for scores as -log p, of either sign; otherwise they are sizes, and none is negative
-    """
-    if not is_surprise:
-        logs = np.sort(np.log(np.maximum(scores, np.finfo(np.float64).tiny)))
-        return float(np.exp(_read_off(without_top(logs, anomalous_share(logs, OF_LOGS)), false_alarm_rate)))
+def rate_threshold(scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES) -> float:
+    """The anomaly score that this share of the normal rows exceeds."""
     ascending = np.sort(scores)
-    return _read_off(without_top(ascending, anomalous_share(ascending, OF_SURPRISES)), false_alarm_rate)
-
-
-def _read_off(normal: Doubles, false_alarm_rate: float) -> float:
+    logs = combination.logs_of(ascending)
+    share = anomalous_share(logs)
+    normal = without_top(ascending, share)
     if false_alarm_rate * len(normal) >= FEWEST:
-        return float(normal[min(_rank(len(normal), false_alarm_rate), len(normal)) - 1])
-    return continued_tail(normal, false_alarm_rate)
+        place = min(_rank(len(normal), false_alarm_rate), len(normal)) - 1
+        # between two rows: rounding, as in another runtime, must not decide about a row on the line
+        return float(ascending[place : place + 2].mean())
+    last_read = float(normal[max(len(normal) - FEWEST, 0)])
+    return max(last_read, combination.score_of(continued_tail(without_top(logs, share), false_alarm_rate)))
 
 
-def continued_tail(ascending: Doubles, share: float) -> float:
-    """What this share of normal rows would exceed, by a line against normal quantiles through their upper tail."""
-    last = 1.0 - min(FEWEST / len(ascending), 1.0 - BEYOND)
-    low, high = quantiles(ascending, np.array([MIDDLE, last]))
+def continued_tail(logs: Doubles, share: float) -> float:
+    """What this share of normal rows would exceed, by a line against normal quantiles through their upper tail.
+
+    logs : ascending
+    """
+    last = 1.0 - min(FEWEST / len(logs), 1.0 - BEYOND)
+    low, high = quantiles(logs, np.array([MIDDLE, last]))
     slope = (high - low) / (ndtri(last) - ndtri(MIDDLE))
     return float(high + slope * max(0.0, ndtri(1.0 - share) - ndtri(last)))
 

@@ -1,20 +1,16 @@
-r"""How many rows are anomalies, told from their scores alone.
+r"""How many rows are anomalies, told from the logarithms of their scores alone.
 
-The scores of the upper half of the normal rows lie on a straight line when they are drawn against the quantiles of a
-known distribution: logarithms of sizes against those of the normal distribution, surprises against those of the
-exponential one. The slope of the line is the largest that the rows show between their 50 and 85 % points, or a little
-more to be cautious. Where many times more rows lie beyond a score than the line allows, and more than chance does,
-those too many are anomalies. Without them the line is a little lower, so this is repeated until it settles.
+Logarithms of the scores of normal rows lie on a straight line, in their upper half, when they are drawn against the
+quantiles of the normal distribution. The slope of the line is the largest that the rows show between their 50 and 85 %
+points, and a little more to be cautious. Where many times more rows lie beyond a score than the line allows, and more
+than chance does, those too many are anomalies. Without them the line is a little lower, so this is repeated until it
+settles.
 
 Scores alone cannot tell a small group of anomalies from a small group of normal rows that are unlike the others, such
 as those that have a value which 2 % of the rows have. Such a group counts as anomalous.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -23,54 +19,39 @@ from rdplearn._types import Doubles
 
 BODY = np.array([[0.5, 0.7], [0.6, 0.8], [0.7, 0.85]])  # where anomalies are taken to be few: the line's slope
 MIDDLE, BEYOND = 0.7, 0.8  # the line goes through the middle; anomalies are looked for beyond
-MOST_ANOMALIES = 0.15  # share of the rows
+MOST_ANOMALIES = 0.12  # share of the rows: more are a kind of their own
 ALLOWED = 0.25  # of the rows beyond a score, by the line, if the others are to be anomalies
+CAUTION = 1.3  # times the slope that the rows show
 CHANCE = 2.0  # standard errors of the share of rows beyond a score
 MOST_TURNS = 30
 
 
-@dataclass(frozen=True)
-class Line:
-    """Against which quantiles scores of normal rows are straight.
+def anomalous_share(logs: Doubles) -> float:
+    """The share of rows, at most 12 %, that lie where the line of the normal rows does not reach.
 
-    quantile : share of the rows below -> place on the line
-    survivors : place on the line -> share of the rows beyond
-    caution : times the slope that the rows show
-    """
-
-    quantile: Callable[[Any], Any]
-    survivors: Callable[[Doubles], Doubles]
-    caution: float
-
-
-OF_LOGS = Line(ndtri, lambda place: ndtr(-place), 1.3)
-OF_SURPRISES = Line(lambda share: -np.log1p(-share), lambda place: np.exp(-np.maximum(place, 0.0)), 1.0)
-
-
-def anomalous_share(ascending: Doubles, line: Line) -> float:
-    """The share of rows, at most 15 %, that lie where the line of the normal rows does not reach.
+    logs : ascending
 
     Examples
     --------
     >>> logs = np.random.default_rng(0).normal(size=2000)
-    >>> anomalous_share(np.sort(logs), OF_LOGS)
+    >>> anomalous_share(np.sort(logs))
     0.0
     >>> logs[:100] += 10.0
-    >>> round(anomalous_share(np.sort(logs), OF_LOGS), 2)
+    >>> round(anomalous_share(np.sort(logs)), 2)
     0.05
     """
-    n_rows = len(ascending)
+    n_rows = len(logs)
     first = int(BEYOND * n_rows)
     beyond = 1.0 - np.arange(first, n_rows) / n_rows  # share of rows at or beyond each score
     chance = CHANCE * np.sqrt(beyond * (1.0 - beyond) / n_rows)
     share = 0.0
     for _ in range(MOST_TURNS):
-        normal = without_top(ascending, share)
-        allowed = (1.0 - share) * _allowed_beyond(ascending[first:], normal, line)
+        normal = without_top(logs, share)
+        allowed = (1.0 - share) * _allowed_beyond(logs[first:], normal)
         too_many = beyond - allowed
         is_sure = (too_many > chance) & (allowed <= ALLOWED * beyond)
         share = min(float(np.max(too_many[is_sure], initial=0.0)), MOST_ANOMALIES)
-        if len(without_top(ascending, share)) == len(normal):
+        if len(without_top(logs, share)) == len(normal):
             break
     return share
 
@@ -88,10 +69,11 @@ def quantiles(ascending: Doubles, shares: Doubles) -> Doubles:
     return np.asarray(ascending[below] + (places - below) * (ascending[above] - ascending[below]))
 
 
-def _allowed_beyond(scores: Doubles, normal: Doubles, line: Line) -> Doubles:
+def _allowed_beyond(logs: Doubles, normal: Doubles) -> Doubles:
     """The share of normal rows that the line has beyond each score; all of them where there is no line."""
-    widths = np.diff(quantiles(normal, BODY), axis=1) / np.diff(line.quantile(BODY), axis=1)
-    slope = line.caution * float(np.max(widths))
+    widths = np.diff(quantiles(normal, BODY), axis=1) / np.diff(ndtri(BODY), axis=1)
+    slope = CAUTION * float(np.max(widths))
     if not slope > 0.0:
-        return np.ones(len(scores))
-    return line.survivors(line.quantile(MIDDLE) + (scores - quantiles(normal, np.array(MIDDLE))) / slope)
+        return np.ones(len(logs))
+    places = ndtri(MIDDLE) + (logs - quantiles(normal, np.array(MIDDLE))) / slope
+    return np.asarray(ndtr(-places))

@@ -137,7 +137,7 @@ def print_explanations(facts: list[dict[str, Any]], n_columns: int) -> None:
         verdict = "reported as anomalous" if row["anomalous"] else "not reported"
         typer.echo(
             f"Row {row['row']:,}{name}: anomaly score {row['anomaly_score']:.4g}, {verdict}; the most typical row has "
-            f"{row['baseline']:.4g}."
+            f"{row['baseline'] + 0.0:.4g}."  # never -0
         )
         for sentence in row["sentences"][:n_columns] or ["nothing raises it above the most typical row"]:
             typer.echo(f"  {sentence}")
