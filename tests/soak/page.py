@@ -11,8 +11,8 @@ HEAD = """\
 # Soak tests
 
 `make soak` runs what takes too long for `make test`. `make soak PART=tables` runs the parts whose names say
-"tables", and `RDPLEARN_SOAK_SHARE=0.1` a tenth of the cases. A part that passes writes its figures; this page is made of them
-(`python -m tests.soak.page`) and never typed. What a part has found stays as a test in `make test`.
+"tables", and `RDPLEARN_SOAK_SHARE=0.1` a tenth of the cases. A part that passes writes its figures; this page is made
+of them (`python -m tests.soak.page`) and never typed. What a part has found stays as a test in `make test`.
 
 | part | last figures | share of the full size | seconds | day |
 |---|---|---|---|---|
