@@ -12,6 +12,8 @@ from rdplearn.defaults import NARROW, TALL, DetectorChoices
 
 DEFAULT = "RDP default"
 FOREST = "IsolationForest"
+# Variants are of the members with the novelty loss; those that predict distances came later, beside whichever they are.
+NOVELTY_ALONE = {"distance_weight": 0.0}
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ AS_IF_TALL = Entrant("members of tall tables", DEFAULT, as_lines_have_them(param
 
 CANDIDATES = (
     Entrant(DEFAULT, DEFAULT, {}, 5),
+    Entrant("members with the novelty loss alone", DEFAULT, {}, 5, "distances"),
     *_variants(
         "members",
         trial_C=_TRIAL_C,
