@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from experiments.front_page.evidence import BEGIN, END, evidence, rows_below, with_evidence
 
 ROOT = Path(__file__).parent.parent

@@ -31,8 +31,11 @@ def demo(
 
     Example: rdplearn demo --top 5 -o scores.csv --report report.html
     """
+    from rdplearn.cli.checks import check_page, check_paths
     from rdplearn.table import example_table
 
+    check_page(report_path)
+    check_paths({}, output, report_path)
     if not talk.as_json and output != "-":
         typer.echo(_INTRODUCTION)
     detect(

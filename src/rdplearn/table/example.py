@@ -21,6 +21,6 @@ def example_table() -> Path:
     --------
     >>> from rdplearn.table import example_table, open_table
     >>> open_table(example_table()).column_names[:3]
-    ['species', 'island', 'bill_length_mm']
+    ('species', 'island', 'bill_length_mm')
     """
     return Path(__file__).with_name("penguins.csv")
