@@ -81,7 +81,8 @@ class ReviewedTable(TableModel):
     def _matrix(self, table: Any) -> Matrix:
         return self.encoder.transform(table)
 
-    def _explain_rows(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+    def explain_encoded(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         cells, told = self.encoder.cell_values(batch), explanation.values[:, -1:]
         typical = [*self.encoder.typical_values(), explanation.typical[-1]]

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._storage.models import load, save
 from rdplearn._version import __version__
 from rdplearn.detector import RDPDetector
@@ -42,7 +43,7 @@ def save_model(
     >>> rdplearn.mlflow.save_model(model, "people_model")  # doctest: +SKIP
     >>> mlflow.pyfunc.load_model("people_model").predict(people)  # doctest: +SKIP
     """
-    if not isinstance(model, TableModel) or not isinstance(model.estimator, RDPDetector):
+    if not isinstance(model, TableModel) or not isinstance(model.estimator, RDPDetector | Reviewed):
         raise TypeError(
             f"rdplearn.mlflow.save_model takes a TableModel of an RDPDetector. Got {model!r:.60} instead; fit one with "
             "TableModel(RDPDetector()).fit(table)."
