@@ -16,6 +16,7 @@ PAGES = [
     "docs/feedback.md",
     "docs/distributed.md",
     "docs/report.md",
+    "docs/watch.md",
     "docs/serving.md",
     "docs/torch.md",
     "docs/onnx.md",

@@ -53,7 +53,7 @@ def test_progress_goes_to_stderr_when_asked_for(capsys):
     table = np.random.default_rng(0).normal(size=(100, 3))
     RDPDetector(n_members=2, n_rounds=2, n_steps=20, random_state=0).fit(table)
     assert capsys.readouterr() == ("", "")
-    RDPDetector(n_members=2, n_rounds=2, n_steps=20, random_state=0, verbose=1).fit(table)
+    RDPDetector(n_members=2, n_rounds=2, n_steps=20, distance_weight=0, random_state=0, verbose=1).fit(table)
     out, err = capsys.readouterr()
     assert out == ""
     assert "members 2/2, rounds 4/4" in err

@@ -16,7 +16,7 @@ PUBLIC = {
     "rdplearn": """
         Checkpoint CheckpointError KeepRounds ModelFileError RDPClusterer RDPDetector RDPTransformer RDPWarning
         RandomMapping RecordEvery Reviewed StopOnPlateau TableEncoder TableError TableModel TorchOptions detect
-        export_onnx load review save write_report
+        export_onnx load remember_scores review save watch write_report
     """,
     "rdplearn.callbacks": "Callback Checkpoint KeepRounds RecordEvery Records StopOnPlateau",
     "rdplearn.defaults": """
@@ -31,8 +31,8 @@ PUBLIC = {
         template training_curves
     """,
     "rdplearn.report": """
-        GatheredClusters GatheredRows cluster_report describe_clusters describe_detection detection_report figures
-        findings page place_on_map write_page write_report
+        GatheredClusters GatheredRows changes_report cluster_report describe_clusters describe_detection
+        detection_report figures findings page place_on_map write_page write_report
     """,
     "rdplearn.spark": "score",
     "rdplearn.table": """

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rdplearn.defaults import NARROW, TALL
+from rdplearn.defaults import NARROW, TALL, DetectorChoices
 
 DEFAULT = "RDP default"
 FOREST = "IsolationForest"
+# Variants are of the members with the novelty loss; those that predict distances came later, beside whichever they are.
+NOVELTY_ALONE = {"distance_weight": 0.0}
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class Entrant:
 def as_lines_have_them(parameters: dict[str, Any]) -> dict[str, Any]:
     """Give parameters as they come back from a line: JSON has lists and no tuples."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
+
+
+def parameters(chosen: DetectorChoices) -> dict[str, Any]:
+    """What the rule chooses as parameters; how many members predict distances is none of these."""
+    return {name: value for name, value in asdict(chosen).items() if name != "distance_members"}
 
 
 PEERS = (
@@ -63,10 +70,11 @@ _PAPER_IN_SHORT = {
     "combination": "mean",
 }  # fmt: skip
 
-AS_IF_TALL = Entrant("members of tall tables", DEFAULT, as_lines_have_them(asdict(TALL)), 2, "shape")
+AS_IF_TALL = Entrant("members of tall tables", DEFAULT, as_lines_have_them(parameters(TALL)), 2, "shape")
 
 CANDIDATES = (
     Entrant(DEFAULT, DEFAULT, {}, 5),
+    Entrant("members with the novelty loss alone", DEFAULT, {}, 5, "distances"),
     *_variants(
         "members",
         trial_C=_TRIAL_C,
@@ -127,7 +135,7 @@ AS_IF_NARROW = (
     Entrant(
         "members of narrow tables",
         DEFAULT,
-        as_lines_have_them(asdict(NARROW)),
+        as_lines_have_them(parameters(NARROW)),
         2,
     ),
 )

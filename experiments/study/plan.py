@@ -9,7 +9,7 @@ from typing import Any
 from experiments import datasets, methods, runs
 from experiments.baselines.rdp import NAMES_OF_LINES
 from experiments.results import RESULTS
-from experiments.study.entrants import DEFAULT, Entrant, Group, as_lines_have_them
+from experiments.study.entrants import DEFAULT, NOVELTY_ALONE, Entrant, Group, as_lines_have_them
 from rdplearn import RDPDetector
 from rdplearn.defaults import TALL, usual_for_shape
 
@@ -50,6 +50,8 @@ def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> ru
     options = entrant.options
     if entrant.method == DEFAULT:
         n_rows, n_columns = datasets.shape(data)
+        if entrant.label != DEFAULT:
+            options = {**NOVELTY_ALONE, **options}
         options = parameters_of(options, n_rows if whole else min(n_rows, SHORT["max_rows"]), n_columns)
     config = methods.config_for(entrant.method, data, options)
     if not whole:

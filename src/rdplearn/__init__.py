@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # the names of _HOME once more, for those who read types
     from rdplearn._storage.models import load as load
     from rdplearn._storage.models import save as save
     from rdplearn._training.torch_options import TorchOptions as TorchOptions
+    from rdplearn._watch.watching import remember_scores as remember_scores
+    from rdplearn._watch.watching import watch as watch
     from rdplearn.callbacks import Checkpoint as Checkpoint
     from rdplearn.callbacks import KeepRounds as KeepRounds
     from rdplearn.callbacks import RecordEvery as RecordEvery
@@ -53,8 +55,10 @@ _HOME = {
     "detect": "rdplearn.table_model",
     "export_onnx": "rdplearn._onnx.export",
     "load": "rdplearn._storage.models",
+    "remember_scores": "rdplearn._watch.watching",
     "review": "rdplearn._feedback.tables",
     "save": "rdplearn._storage.models",
+    "watch": "rdplearn._watch.watching",
     "write_report": "rdplearn.report",
 }
 __all__ = sorted(_HOME)

@@ -28,8 +28,9 @@ from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
 from rdplearn._training.members import Sampling, Team, plan_members
+from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.settings import TrainingSettings
-from rdplearn._training.torch_options import engine_for, torch_options
+from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
@@ -88,9 +89,14 @@ def plan_fit(
     seed: int,
     folder: FitFolder | None = None,
     columns: TableColumns | None = None,
+    chosen: DetectorChoices | None = None,
 ) -> FitPlan:
-    """Plan the fit of a detector, whose parameters were checked, to a table of so many rows."""
-    chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
+    """Plan the fit of a detector, whose parameters were checked, to a table of so many rows.
+
+    chosen : what an earlier fit has chosen, if this one goes on from it
+    """
+    if chosen is None:
+        chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
     sampling = plan_sampling(detector, n_rows, chosen, seed)
     views, mappings = (in_turn(choices, chosen.n_members) for choices in (chosen.views, chosen.mapping))
     turns = list(zip(views, mappings, strict=True))
@@ -201,6 +207,8 @@ def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettin
         score_rounds=1,
         n_rounds_kept=1,
         engine="numpy",
+        torch=NOTHING_WANTED,
+        callbacks=(),  # they are about the members that the user's parameters are about
         subsamples=(1, max(FEWEST_REFERENCES, round(n_rows / (8 + n_rows / 128)))),
     )
 
@@ -209,11 +217,27 @@ def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], memb
     """Give a detector its trained members."""
     detector.chosen_, detector.panels_, detector.cells_ = plan.chosen, panels, None
     detector.history_ = [record for member in members for record in member.history]
-    detector.n_scoring_rounds_ = plan.settings.score_rounds
+    detector.n_scoring_rounds_, detector.n_renewed_ = plan.settings.score_rounds, 0
     is_geometric = detector.combination == "geometric"
     teams = [[member.number for member in of_team] for of_team, _ in plan.teams]
     spreads = [member.spread for member in members]
     detector.combination_ = geometric_mean(spreads, teams) if is_geometric else mean_of(len(members))
+
+
+def take_renewed_members(
+    detector: RDPDetector, plan: FitPlan, numbers: Ints, panels: list[Panel], members: Sequence[Member]
+) -> None:
+    """Give a fitted detector new members in place of those with these numbers."""
+    teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]
+    detector.panels_ = renewed_panels(detector.panels_, numbers, panels)
+    detector.combination_ = renewed_combination(detector.combination_, numbers, members, teams)
+    detector.history_ = renewed_history(detector.history_, numbers, members)
+    detector.n_renewed_ += len(numbers)
+
+
+def seed_of_renewal(detector: RDPDetector) -> int:
+    """The seed of a renewal; each has another one."""
+    return int(np.random.SeedSequence([draw_seed(detector), detector.n_renewed_ + 1]).generate_state(1)[0] >> 1)
 
 
 def scoring_panels(detector: RDPDetector) -> list[Panel]:

@@ -210,7 +210,8 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
 
 def n_distance_members(usual: DetectorChoices, given: dict[str, Any]) -> int:
     """How many members predict distances beside the others: none where the user says what the losses are."""
-    is_left_open = given["distance_weight"] is None and given["novelty_weight"] > 0 and given["torch"] is None
+    has_own_losses = given["torch"] is not None and given["torch"].auxiliary_losses
+    is_left_open = given["distance_weight"] is None and given["novelty_weight"] > 0 and not has_own_losses
     if not is_left_open or given["combination"] != "geometric":
         return 0
     return min(usual.distance_members, given["n_members"] or usual.n_members)

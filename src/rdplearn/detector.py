@@ -27,6 +27,7 @@ from rdplearn._explain.reliability import Assessment, RankingStability, assess, 
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import (
     SHARE_ROWS,
+    FitPlan,
     all_scaled_scores,
     anomaly_scores,
     check_parameters,
@@ -35,7 +36,9 @@ from rdplearn._fit_plan import (
     learn_voices,
     plan_fit,
     scoring_panels,
+    seed_of_renewal,
     take_members,
+    take_renewed_members,
 )
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
@@ -44,10 +47,11 @@ from rdplearn._training.checkpoint import open_fit_folder
 from rdplearn._training.engines.engine import ENGINES
 from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
+from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns
 from rdplearn._views.matrix import read_matrix, warn_if_constant
-from rdplearn._views.view import curve_rows, fit_views
+from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 
@@ -175,6 +179,8 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         `KeepRounds`.
     n_scoring_rounds_ : int
         How many of the last rounds make the score.
+    n_renewed_ : int
+        How many members `partial_fit` has put in the place of others so far.
     combination_ : Combination
         How members' scores become one.
     cells_ : CellVoice or None
@@ -359,12 +365,54 @@ class RDPDetector(OutlierMixin, BaseEstimator):
             views = fit_views(plan.views, matrix, plan.seed, columns)
             trained = train_members(matrix, views, plan.teams, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
-            scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
-            self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
-            if not np.array_equal(plan.sampled, plan.judged):
-                scores = anomaly_scores(self, matrix[plan.judged])
-            self.offset_ = -choose_threshold(self, scores)
+            self._settle(matrix, plan, views)
         return self
+
+    @for_partitions
+    def partial_fit(self, X: Any, y: object = None) -> Self:
+        """Go on with further rows: new members take the place of the oldest ones, and the threshold is set anew.
+
+        New rows bring one member for each `max_samples` of them, at most half of the ensemble. What is normal in them
+        becomes normal, and what was normal before is forgotten over several calls: see `docs/watch.md`. The threshold
+        and the typical rows of explanations are those of the new rows: pass some hundreds at least. A detector that is
+        not fitted yet is fitted. A Checkpoint among the `callbacks` has no part in it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
+        y : ignored
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rdplearn import RDPDetector
+        >>> rng = np.random.default_rng(0)
+        >>> detector = RDPDetector(n_steps=30, random_state=0).fit(rng.normal(size=(500, 3)))
+        >>> detector.partial_fit(rng.normal(size=(500, 3))).n_renewed_
+        1
+        """
+        if not hasattr(self, "panels_"):
+            return self.fit(X, y)
+        check_parameters(self)
+        matrix = read_matrix(self, X, reset=False, min_rows=2)
+        columns = None if self.cells_ is None else self.cells_.table
+        seed, filling = seed_of_renewal(self), filling_of(matrix)
+        plan = plan_fit(self, matrix.shape[0], filling, seed, columns=columns, chosen=self.chosen_)
+        n_draws = len(plan.members[0].draws)
+        numbers = members_to_renew(len(plan.members), self.n_renewed_, matrix.shape[0], n_draws)
+        views, teams = fit_views(plan.views, matrix, plan.seed, columns), teams_of(plan.teams, numbers)
+        trained = train_members(matrix, views, teams, self.n_jobs, verbose=bool(self.verbose))
+        take_renewed_members(self, plan, numbers, *trained)
+        self._settle(matrix, plan, views)
+        return self
+
+    def _settle(self, matrix: Matrix, plan: FitPlan, views: dict[str, View]) -> None:
+        """Learn from rows how rare scores are, what is typical, and where the line is, once the members are there."""
+        scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
+        self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
+        if not np.array_equal(plan.sampled, plan.judged):
+            scores = anomaly_scores(self, matrix[plan.judged])
+        self.offset_ = -choose_threshold(self, scores)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:

@@ -26,8 +26,9 @@ from rdplearn._scoring.scores import rows_so_far
 from rdplearn._to_dask import for_partitions
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError, told_already
-from rdplearn.table import RowSampler, Table, TableEncoder, open_table
+from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
+from rdplearn.table.memory import TableMemory, faded, learn_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,6 +68,8 @@ class TableModel(BaseEstimator):
     >>> model.predict(pa.table({"age": [44, 9000], "city": ["Rome", "Rome"]}))
     array([ 1, -1])
     """
+
+    memory_: TableMemory | None = None  # of the table of the fit
 
     def __init__(
         self, estimator: RDPDetector | RDPTransformer | RDPClusterer, encoder: TableEncoder | None = None
@@ -113,6 +116,38 @@ class TableModel(BaseEstimator):
         matrix = self.encoder.transform(Table(name, *read_frame(sample.rows)))
         told = {"columns": self.encoder.table_columns_} if isinstance(self.estimator, RDPDetector) else {}
         self.estimator.fit(matrix, **told)
+        self.memory_ = learn_memory(sample.rows, self.encoder)
+        return self
+
+    @for_partitions
+    def partial_fit(self, table: Any, y: object = None) -> TableModel:
+        """Go on with a further table: the detector renews its oldest members, and the memory of the old table fades.
+
+        Columns are read as they were at fit. A model that is not fitted yet is fitted. See `RDPDetector.partial_fit`.
+
+        Examples
+        --------
+        >>> import pandas as pd, rdplearn
+        >>> people = pd.DataFrame({"age": [31, 57, 44, 45] * 50, "city": ["Oslo", "Rome"] * 100})
+        >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)
+        >>> model = rdplearn.TableModel(detector).fit(people)
+        >>> model.partial_fit(people).estimator.n_renewed_
+        1
+        """
+        if not hasattr(self.encoder, "columns_"):
+            return self.fit(table)
+        if not hasattr(self.estimator, "partial_fit"):
+            raise TypeError(
+                "partial_fit is for models of an RDPDetector, which has members to renew. Got "
+                f"{type(self.estimator).__name__}: fit it anew."
+            )
+        opened = open_table(table)
+        sample, n_before = self._sample(opened), self.estimator.n_renewed_
+        self.estimator.partial_fit(self.encoder.transform(Table(opened.name, *read_frame(sample.rows))))
+        share = (self.estimator.n_renewed_ - n_before) / len(self.estimator.combination_.weights)
+        if self.memory_ is not None:
+            self.memory_ = faded(self.memory_, 1.0 - share, sample.rows, self.encoder)
+        self.encoder.n_rows_ += sample.n_rows_seen
         return self
 
     @for_partitions
@@ -189,10 +224,7 @@ class TableModel(BaseEstimator):
             Rows of the table, if this is but a random sample of it.
         """
         opened = open_table(table)
-        sampler = self.sampler(len(opened.column_names))
-        for batch in opened.batches():
-            sampler.add(batch)
-        sample = sampler.sample()
+        sample = self._sample(opened)
         matrix = self.encoder.transform(Table(opened.name, *read_frame(sample.rows)))
         return self.estimator.assess(matrix, n_rows=n_rows or sample.n_rows_seen)
 
@@ -215,6 +247,13 @@ class TableModel(BaseEstimator):
         """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
+
+    def _sample(self, table: Table) -> RowSample:
+        """As many rows as the estimator is fitted on."""
+        sampler = self.sampler(len(table.column_names))
+        for batch in table.batches():
+            sampler.add(batch)
+        return sampler.sample()
 
     def _gather(self, table: Any, function: Callable[[Any], Any]) -> Any:
         results = [result for _, result in self.apply_batches(table, function)]

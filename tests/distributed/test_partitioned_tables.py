@@ -90,7 +90,7 @@ def test_arrays_work_as_frames_do(client, numbers, is_sparse):
     scores = there.score_samples(array)
     assert scores.chunks == ((350, 350, 200),)
     assert np.array_equal(scores.compute(), here.score_samples(rows))
-    assert there.member_scores(array).compute().shape == (900, 3)
+    assert there.member_scores(array).compute().shape == (900, len(here.combination_.weights))
     contributions = [detector.explain(rows[:50]).contributions for detector in (here, there)]
     assert abs(contributions[0] - contributions[1]).max() == 0
 

@@ -72,13 +72,13 @@ def _whole(name, value):
 
 
 def test_members_of_narrow_tables_are_the_default_on_narrow_tables():
-    narrow, default = AS_IF_NARROW[0], CANDIDATES[0]
+    narrow, default = AS_IF_NARROW[0], CANDIDATES[1]  # the members with the novelty loss
     assert plan.run_of(narrow, "bank", 0).key == plan.run_of(default, "bank", 0).key
     assert plan.run_of(narrow, "lung", 0).key != plan.run_of(default, "lung", 0).key
 
 
 def test_the_members_of_tall_tables_take_part_where_all_rows_do():
-    default = CANDIDATES[0]
+    default = CANDIDATES[1]  # the members with the novelty loss
     assert AS_IF_TALL in CANDIDATES
     assert plan.run_of(default, "bank", 0, whole=True).key == plan.run_of(AS_IF_TALL, "bank", 0, whole=True).key
     assert plan.run_of(default, "bank", 0).key != plan.run_of(AS_IF_TALL, "bank", 0).key

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import rdplearn
 from rdplearn._serving.arrow_streams import ARROW_STREAM, write_arrow
 from rdplearn._serving.service import MOST_CELLS
-from tests.serving.conftest import problem
+from tests.serving.conftest import problem, running
 
 
 def records(table: pa.Table) -> list[dict[str, object]]:
@@ -102,6 +103,20 @@ def test_requests_that_come_together_do_not_touch_each_other(server, models, tab
 
     with ThreadPoolExecutor(8) as clients:
         list(clients.map(ask, range(len(places))))
+
+
+def test_a_model_with_answers_is_served_as_it_is(models, table, tmp_path):
+    reviewed = rdplearn.review(models[0]).tell(table.slice(0, 3), ["normal", "anomalous", "normal"])
+    rdplearn.save(reviewed, tmp_path / "reviewed.safetensors")
+    some = table.slice(0, 6)
+    with running(tmp_path / "reviewed.safetensors") as server, ThreadPoolExecutor(6) as clients:
+        assert scores_of(server.post("/score", records(some))) == (-reviewed.score_samples(some)).tolist()
+        alone = clients.map(lambda row: scores_of(server.post("/score", [row])), records(some))
+        assert list(alone) == [(-reviewed.score_samples(some.slice(row, 1))).tolist() for row in range(6)]
+        told = server.post("/explain", records(some)).json()["rows"]
+    expected = reviewed.explain(some)
+    assert [row["sentences"] for row in told] == [expected.sentences(row, n_columns=9) for row in range(6)]
+    assert any(column["column"] == "your answers" for column in told[1]["columns"])
 
 
 def test_numbers_and_truth_values_may_be_written_as_texts(server, table):

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rdplearn.errors import TableError
+from rdplearn.table import open_table, summarise
 
 N_FILES = 150
 # One process reads many files, each in a child of its own: starting Python is what takes long.
@@ -54,3 +59,10 @@ def test_no_changed_byte_crashes_the_reader(tmp_path: Path):
         paths[-1].write_bytes(damaged.tobytes())
     told = subprocess.run([sys.executable, "-W", "ignore", "-c", READ_ALL, *paths], capture_output=True, text=True)
     assert told.stdout == ""
+
+
+def test_bytes_that_are_no_text_in_parquet_are_told(tmp_path: Path):
+    words = pa.array([b"word \xff\xfe"] * 50, pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": words}), tmp_path / "t.parquet")
+    with pytest.raises(TableError, match=r"Cannot read '.*t.parquet': .*UTF8"):
+        summarise(open_table(tmp_path / "t.parquet").batches())

@@ -21,6 +21,7 @@ from rdplearn._distributed.worker_memory import keep_freed_memory
 from rdplearn.errors import TableError
 from rdplearn.table import Table, TableEncoder, TableSummary, open_table
 from rdplearn.table.frames import read_frame
+from rdplearn.table.memory import TableMemory, learn_memory
 from rdplearn.table.sampling import RowSample, RowSampler, join_samples
 from rdplearn.table_model import TableModel, watched
 
@@ -87,8 +88,10 @@ def fit_table_model(model: TableModel, table: PartitionedTable, tasks: Tasks, fi
     name = table.name if table.n_rows <= sampler.n_rows else f"a sample of {sampler.n_rows:,} rows of {table.name}"
     matrix = tasks.start([tasks.named("rdp-encode-sample", encode_sample, sample, model.encoder, name)])[0]
     shape = (min(table.n_rows, sampler.n_rows), len(model.encoder.feature_names_))
+    remembered = tasks.named("rdp-remember-columns", remember_columns, sample, model.encoder)
     collection = da.from_delayed(delayed(matrix), shape, dtype=np.float32)
     fit_estimator(model.estimator, collection, model.encoder.table_columns_)
+    model.memory_ = tasks.results(tasks.start([remembered]))[0]
     return model
 
 
@@ -147,6 +150,11 @@ def join_all(samples: Sequence[RowSample | None], sampling: tuple[int, int, int]
 def encode_sample(sample: RowSample, encoder: TableEncoder, name: str) -> Any:
     """The matrix of the sampled rows."""
     return encoder.transform(Table(name, *read_frame(sample.rows)))
+
+
+def remember_columns(sample: RowSample, encoder: TableEncoder) -> TableMemory:
+    """How the columns are spread, by the sampled rows."""
+    return learn_memory(sample.rows, encoder)
 
 
 def table_of(part: Any, name: str) -> Table:

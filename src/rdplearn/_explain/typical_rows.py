@@ -141,7 +141,7 @@ def learn_typical_rows(sample: Matrix, scores: Doubles, seed: int) -> TypicalRow
     >>> sample = np.random.default_rng(0).normal(size=(400, 3))
     >>> typical_rows = learn_typical_rows(sample, np.abs(sample).sum(axis=1), seed=0)
     >>> typical_rows.rows.shape, bool((typical_rows.low < -1).all() and (typical_rows.high > 1).all())
-    ((64, 3), True)
+    ((128, 3), True)
     """
     rows = sample.astype(np.float64)
     normal = np.flatnonzero(scores <= np.quantile(scores, NORMAL_SHARE))

@@ -30,7 +30,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 
-from rdplearn._types import Floats, Rows
+from rdplearn._types import Floats, Ints, Rows
 from rdplearn.errors import TableError, unknown_choice
 
 MAPPING_NAMES = ("leaky", "linear", "sparse", "fourier", "identity", "few")
@@ -139,7 +139,7 @@ class Projection:
             targets -= self.centre[some]
         return targets
 
-    def some(self, here: slice) -> Projection:
+    def some(self, here: slice | Ints) -> Projection:
         """The same with some of the targets."""
         return Projection(self.weights[:, here], self.offset[here], self.centre[here], self.activation)
 

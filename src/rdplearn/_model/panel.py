@@ -151,6 +151,24 @@ class Panel:
             some.mappings = self.mappings[seats]
         return some
 
+    def some_members(self, places: Ints) -> Panel:
+        """Some of the members with all their rounds. places : among the members of this panel."""
+        if len(places) == len(self.members):
+            return self
+        some = copy(self)
+        some.members = self.members[places]
+        seats = (np.arange(self.n_rounds)[:, None] * len(self.members) + places).ravel()
+        first = _blocks(seats, self.bias.size // self.n_seats)
+        some.weights, some.bias, some.typical = self.weights[:, first], self.bias[first], self.typical[seats]
+        some.deeper = [tuple(part[seats] for part in layer) for layer in self.deeper]
+        some.networks = None if self.networks is None else [self.networks[seat] for seat in seats]
+        some.references = None if self.references is None else self.references[seats]
+        if isinstance(self.mappings, Projection):
+            some.mappings = self.mappings.some(_blocks(seats, self.n_components))
+        else:
+            some.mappings = [self.mappings[seat] for seat in seats]
+        return some
+
     def components_of(self, seats: slice) -> slice:
         """Where the components of some seats stand."""
         return slice(seats.start * self.n_components, seats.stop * self.n_components)
@@ -188,3 +206,8 @@ class Panel:
             eta = self.mappings.activate(projected, self.n_components, here)
             return eta.reshape(rows.shape[0], -1, self.n_components)
         return np.stack([mapping(rows) for mapping in self.mappings[some]], axis=1)
+
+
+def _blocks(seats: Ints, size: int) -> Ints:
+    """Where blocks of numbers stand, one for each seat."""
+    return (seats[:, None] * size + np.arange(size)).ravel()

@@ -73,7 +73,9 @@ def rate_threshold(scores: Doubles, false_alarm_rate: float, combination: Combin
     share = anomalous_share(logs)
     normal = without_top(ascending, share)
     if false_alarm_rate * len(normal) >= FEWEST:
-        return float(normal[min(_rank(len(normal), false_alarm_rate), len(normal)) - 1])
+        place = min(_rank(len(normal), false_alarm_rate), len(normal)) - 1
+        # between two rows: rounding, as in another runtime, must not decide about a row on the line
+        return float(ascending[place : place + 2].mean())
     last_read = float(normal[max(len(normal) - FEWEST, 0)])
     return max(last_read, combination.score_of(continued_tail(without_top(logs, share), false_alarm_rate)))
 

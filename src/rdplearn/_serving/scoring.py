@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from rdplearn._serving.models import LoadedModel
 from rdplearn._serving.problems import ProblemError, unusable_rows
+from rdplearn.detector import RDPDetector
 from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.findings import UNSEEN, Findings
@@ -87,7 +88,9 @@ def _alike(jobs: Sequence[Rows]) -> list[list[int]]:
     for place, job in enumerate(jobs):
         of_kind = groups.setdefault((id(job.loaded), job.batch.schema), [[]])
         n_rows = sum(jobs[other].batch.num_rows for other in (*of_kind[-1], place))
-        if of_kind[-1] and n_rows * job.batch.num_columns > MOST_CELLS_TOGETHER:
+        # a detector's scores do not depend on the rows beside; those that answers have moved do, in their last digit
+        fits = isinstance(job.loaded.model.estimator, RDPDetector)
+        if of_kind[-1] and (not fits or n_rows * job.batch.num_columns > MOST_CELLS_TOGETHER):
             of_kind.append([])
         of_kind[-1].append(place)
     return [group for of_kind in groups.values() for group in of_kind]

@@ -127,6 +127,7 @@ class StoredDetector:
     typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
     n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
+    n_renewed : members that further rows have brought; 0 in files of earlier versions, which do not say
     """
 
     parameters: dict[str, Any]
@@ -142,6 +143,7 @@ class StoredDetector:
     typical_score: float
     n_typical: int
     n_typical_entries: int | None
+    n_renewed: int
 
 
 def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
@@ -178,6 +180,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         typical_score=detector.typical_rows_.score,
         n_typical=typical.shape[0],
         n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
+        n_renewed=detector.n_renewed_,
     )
     return asdict(header), arrays
 
@@ -218,7 +221,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     views = [panel.view for panel in detector.panels_]
     detector.cells_ = None if cells is None else rebuild_cells(cells, of_cells, views)
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
-    detector.n_scoring_rounds_ = stored.n_scoring
+    detector.n_scoring_rounds_, detector.n_renewed_ = stored.n_scoring, stored.n_renewed
     detector.chosen_ = _rebuilt_choices(stored, detector)
     detector.offset_ = float(stored.offset)
     detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
@@ -238,7 +241,8 @@ def is_sound(detector: RDPDetector) -> bool:
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:
     """The description, checked, and an unfitted detector with its parameters."""
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
-    values = {"chosen": None, "voices": [], "cells": None, **values}  # what earlier formats do not say
+    # what earlier formats do not say
+    values = {"chosen": None, "voices": [], "cells": None, "n_renewed": 0, **values}
     of_all: dict[str, Any] = {
         name: values.pop(name) for name in ("n_rounds", "n_references") if name in values
     }  # said once, there
@@ -361,8 +365,9 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
 
 
 def _layer_sizes(detector: RDPDetector, panel: StoredPanel) -> list[int]:
-    """Components that each layer of φ gives."""
-    return [*widths_of(detector), panel.n_components]
+    """Components that each layer of φ gives; those that predict distances beside the others have a single one."""
+    is_beside = panel.n_references > 0 and detector.novelty_weight > 0
+    return [*(() if is_beside else widths_of(detector)), panel.n_components]
 
 
 def _describe_panel(panel: Panel) -> StoredPanel:

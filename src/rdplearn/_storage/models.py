@@ -21,6 +21,7 @@ from rdplearn._storage import transformer as stored_transformer
 from rdplearn._storage.container import opened_model_file, write_model_file
 from rdplearn.errors import ModelFileError, TableError
 from rdplearn.table import TableEncoder
+from rdplearn.table.memory import TableMemory
 from rdplearn.table_model import TableModel
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ def save(
     >>> bool((rdplearn.load(path).transform(np.eye(5)) == fitted.transform(np.eye(5))).all())
     True
     """
+    memory: TableMemory | None = None
     if isinstance(model, TableModel):
         if encoder is not None:
             raise ValueError("A TableModel has an encoder of its own. Leave out the 'encoder' parameter of save.")
-        model, encoder = model.estimator, model.encoder
+        model, encoder, memory = model.estimator, model.encoder, model.memory_
     kind = type(model).__name__
     if kind not in KEEPERS:
         raise TypeError(f"rdplearn.save stores TableModel and {', '.join(KEEPERS)}. Got {kind} instead.")
@@ -73,6 +75,7 @@ def save(
         "model": description,
         "training": training_summary(model),
         "encoder": None if encoder is None else _encoder_state(encoder, description["n_columns"]),
+        "memory": None if memory is None else memory.to_dict(),
     }
     write_model_file(path, header, arrays)
 
@@ -94,9 +97,12 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
         encoder = _rebuild_encoder(file.header.get("encoder"), description["n_columns"])
         model = keeper.rebuild(description, file.read(layout))
         require_finite_results(keeper, model)
-    if encoder is not None:
-        return ReviewedTable(model, encoder) if isinstance(model, Reviewed) else TableModel(model, encoder)
-    return model
+        memory = _rebuild_memory(file.header.get("memory"), encoder)
+    if encoder is None:
+        return model
+    whole = ReviewedTable(model, encoder) if isinstance(model, Reviewed) else TableModel(model, encoder)
+    whole.memory_ = memory
+    return whole
 
 
 def require_finite_results(keeper: Any, model: Any) -> None:
@@ -164,6 +170,18 @@ def _rebuild_encoder(state: Any, n_columns: int) -> TableEncoder | None:
     if len(encoder.feature_names_) != n_columns:
         raise too_many
     return encoder
+
+
+def _rebuild_memory(state: Any, encoder: TableEncoder | None) -> TableMemory | None:
+    """What the model remembers of its table; None in files of earlier versions, which do not say."""
+    if state is None or encoder is None:
+        return None
+    memory = TableMemory.from_dict(state)
+    if [(profile.column, profile.kind) for profile in memory.columns] != [
+        (column.source, column.kind) for column in encoder.columns_
+    ]:
+        raise ModelFileError("Its memory of the table is not of the columns that its table encoding has.")
+    return memory
 
 
 def _claimed_text_columns(state: Any) -> int:

@@ -64,11 +64,11 @@ def odds_of(share_of_numbers: float) -> float:
 
     Examples
     --------
-    >>> [odds_of(share) for share in (1.0, 0.9, 0.5)]
+    >>> [round(odds_of(share), 1) for share in (1.0, 0.9, 0.5)]
     [-1.0, 0.2, 2.0]
     """
     lowest, highest = ODDS
-    return lowest + (highest - lowest) * min(1.0, round((1.0 - share_of_numbers) / ENOUGH_OTHERS, 9))
+    return lowest + (highest - lowest) * min(1.0, (1.0 - share_of_numbers) / ENOUGH_OTHERS)
 
 
 def is_worded(columns: list[Distinct], places: Ints) -> bool:

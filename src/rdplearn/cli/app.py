@@ -23,6 +23,7 @@ from rdplearn.cli.review import review
 from rdplearn.cli.score import score
 from rdplearn.cli.serve import serve
 from rdplearn.cli.tell import tell
+from rdplearn.cli.watch import watch
 
 app = typer.Typer(
     name="rdplearn",
@@ -55,6 +56,7 @@ def about(
                                        rdplearn score model.safetensors new.csv -o scores.csv
     See why rows are unusual:          rdplearn explain model.safetensors new.csv
     Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
+    See whether a refit is due:        rdplearn watch model.safetensors today.csv
     Say which of them are none:        rdplearn review model.safetensors sales.csv
     Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
     Features for other programs:       rdplearn embed sales.csv -o features.parquet
@@ -62,11 +64,27 @@ def about(
 
     Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
     output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
-    is.
+    is, 3 (of watch) a refit is due.
     """
 
 
-for function in (detect, fit, score, explain, report, review, tell, mute, embed, cluster, inspect, export, serve, demo):
+for function in (
+    detect,
+    fit,
+    score,
+    explain,
+    report,
+    watch,
+    review,
+    tell,
+    mute,
+    embed,
+    cluster,
+    inspect,
+    export,
+    serve,
+    demo,
+):
     app.command()(command(function))
 
 

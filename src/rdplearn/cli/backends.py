@@ -121,7 +121,7 @@ class OnDask:
 
         self.reading.check(inputs["table"], output)
         table = str(inputs["table"])
-        if any(value is not None for value in self.reading.as_dict().values()):
+        if self.reading.limit or any(value is not None for value in self.reading.as_dict().values()):
             raise typer.BadParameter("reads Parquet files, which leave nothing to say.", param_hint="--dask")
         if table == "-" or output == "-":
             raise typer.BadParameter("needs files to read and a folder to write.", param_hint="--dask")

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Dask, MoreTables, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import Dask, KeptModel, MoreTables, ReadingOptions, TablePath, TrainingOptions
+
+if TYPE_CHECKING:
+    from rdplearn.cli.backends import Here, OnDask
+    from rdplearn.table import Table
+    from rdplearn.table_model import TableModel
+
+MOST_STEPS_AGAIN = 1000  # training that takes longer is not repeated to see how new rows score
 
 
 def fit(
     *,
     table: TablePath = None,
     more: MoreTables = None,
-    model_path: Annotated[str, typer.Option("--model", "-m", metavar="FILE", help="Where to write the model.")],
+    model_path: KeptModel = None,
+    update: Annotated[
+        str | None,
+        typer.Option(
+            "--update",
+            metavar="MODEL",
+            help="Go on with this model: new members replace its oldest ones. It is replaced unless -m names another.",
+        ),
+    ] = None,
     unseen: Annotated[
         list[str] | None,
         typer.Option("--id", "--label", metavar="COLUMN", help="Leave this column out of the model, as --ignore does."),
@@ -34,33 +49,84 @@ def fit(
     Examples:
       rdplearn fit sales.csv -m model.safetensors
       rdplearn fit sales.parquet -m model.safetensors --id order --false-alarm-rate 0.001
+      rdplearn fit today.csv --update model.safetensors
       rdplearn fit --sql postgresql://host/shop --query "SELECT * FROM sales" -m model.safetensors
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import files_named, require_columns
-    from rdplearn.table_model import TableModel
+    from rdplearn.cli.checks import files_named
 
+    target = model_path or update
+    if target is None:
+        raise typer.BadParameter("is needed: where to write the model.", param_hint="--model")
+    if update is not None:
+        refuse_options(training, unseen, dask)
     files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
-        backend.check({"table": files}, None, model_path)
+        backend.check({"table": files}, None, target)
         opened = backend.open(files)
-        require_columns(opened, carried=unseen or [])
-        detector = training.detector(verbose=talk.shows_progress)
-        model = backend.fit(TableModel(detector, training.encoder(unseen or [])), opened)
-    save(model, model_path)
+        if update is None:
+            model = new_model(backend, opened, unseen or [], training, talk, on_dask=dask is not None)
+        else:
+            model = updated_model(update, opened, training.jobs)
+    save(model, target)
     facts = {
         "table": opened.name.strip("'"),
         "n_rows": model.encoder.n_rows_,
         "n_columns": len(model.encoder.columns_),
         "n_features": len(model.encoder.feature_names_),
-        "threshold": -detector.offset_,
-        "model": model_path,
+        "n_renewed": model.estimator.n_renewed_ or None,
+        "threshold": -model.estimator.offset_,
+        "model": target,
     }
     talk.tell(facts, print_fit)
 
 
+def new_model(
+    backend: Here | OnDask, table: Any, unseen: list[str], training: TrainingOptions, talk: TalkOptions, on_dask: bool
+) -> TableModel:
+    """A model of the table, which remembers how new rows score if that does not take too long."""
+    from rdplearn._watch.watching import remember_scores_of, score_sampler
+    from rdplearn.cli.checks import require_columns
+    from rdplearn.table_model import TableModel, watched
+
+    require_columns(table, carried=unseen)
+    detector, encoder = training.detector(verbose=talk.shows_progress), training.encoder(unseen)
+    if on_dask:
+        return backend.fit(TableModel(detector, encoder), table)
+    sampler = score_sampler()
+    model = backend.fit(TableModel(detector, encoder), watched(table, sampler, frozenset(encoder.ignore)))
+    is_quick = (detector.n_steps or 0) <= MOST_STEPS_AGAIN
+    return remember_scores_of(model, sampler) if is_quick else model
+
+
+def updated_model(path: str, table: Table, n_jobs: int) -> TableModel:
+    """The model of a file, gone on with the table."""
+    from rdplearn._watch.watching import remember_scores_of, score_sampler
+    from rdplearn.cli.checks import load_table_model
+    from rdplearn.table_model import watched
+
+    model, before = (load_table_model(path, ["RDPDetector"], n_jobs) for _ in range(2))
+    sampler = score_sampler()
+    had_scores = model.memory_ is not None and model.memory_.scores is not None
+    model.partial_fit(watched(table, sampler, frozenset(model.encoder.ignore)))
+    return remember_scores_of(model, sampler, before) if had_scores else model
+
+
+def refuse_options(training: TrainingOptions, unseen: list[str] | None, dask: str | None) -> None:
+    """See that nothing is asked of a model that is fitted already."""
+    from rdplearn.cli.checks import refuse_given
+
+    refuse_given(training, but=["jobs"], why="is settled in the model that --update names. Leave it out.")
+    for option, value in {"--id": unseen, "--dask": dask}.items():
+        if value:
+            raise typer.BadParameter("does not go with --update. Leave it out.", param_hint=option)
+
+
 def print_fit(facts: Mapping[str, Any]) -> None:
+    if "n_renewed" in facts:
+        renewed = "member has" if facts["n_renewed"] == 1 else "members have"
+        typer.echo(f"{facts['n_renewed']:,} {renewed} been renewed so far.")
     typer.echo(
         f"{facts['n_rows']:,} rows, {facts['n_columns']} columns as {facts['n_features']} numbers. Rows with an "
         f"anomaly score above {facts['threshold']:.4g} are reported.\nModel: {facts['model']}"

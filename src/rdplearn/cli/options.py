@@ -170,6 +170,14 @@ class ReadingOptions:
     sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Of an Excel workbook; by default the first.")] = (
         None
     )
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            metavar="NAME=NUMBER",
+            help="Read a table that is stopped as too large: columns, cell (MB), block (MB).",
+        ),
+    ] = None
 
     @cached_property
     def database(self) -> Database:
@@ -200,7 +208,23 @@ class ReadingOptions:
         if path is None:
             return open_table(connection=self.database, query=self.query, table=self.sql_table)
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
-        return open_table(path, separator=separator, encoding=self.encoding, header=self.header, sheet=self.sheet)
+        return open_table(
+            path,
+            separator=separator,
+            encoding=self.encoding,
+            header=self.header,
+            sheet=self.sheet,
+            limits=self.limits(),
+        )
+
+    def limits(self) -> dict[str, int]:
+        pairs = [entry.partition("=") for entry in self.limit or ()]
+        for name, _, number in pairs:
+            if not name or not (number.isascii() and number.isdecimal()):
+                raise typer.BadParameter(
+                    f"'{name}={number}' must be NAME=NUMBER, such as cell=64.", param_hint="--limit"
+                )
+        return {name: int(number) for name, _, number in pairs}
 
     def as_dict(self) -> dict[str, Any]:
         """How a file is read."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._storage.models import load, save
 from rdplearn._version import __version__
 from rdplearn.detector import RDPDetector
@@ -43,7 +42,8 @@ def save_model(
     >>> rdplearn.mlflow.save_model(model, "people_model")  # doctest: +SKIP
     >>> mlflow.pyfunc.load_model("people_model").predict(people)  # doctest: +SKIP
     """
-    if not isinstance(model, TableModel) or not isinstance(model.estimator, RDPDetector | Reviewed):
+    estimator = model.estimator if isinstance(model, TableModel) else None
+    if not isinstance(getattr(estimator, "detector", estimator), RDPDetector):  # one with answers has a detector
         raise TypeError(
             f"rdplearn.mlflow.save_model takes a TableModel of an RDPDetector. Got {model!r:.60} instead; fit one with "
             "TableModel(RDPDetector()).fit(table)."

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from rdplearn.report.changes import changes_report
 from rdplearn.report.clusters import GatheredClusters, cluster_report, describe_clusters
 from rdplearn.report.detection import describe_detection, detection_report
 from rdplearn.report.figures import figures
@@ -16,6 +17,7 @@ from rdplearn.report.writing import findings, write_report
 __all__ = [
     "GatheredClusters",
     "GatheredRows",
+    "changes_report",
     "cluster_report",
     "describe_clusters",
     "describe_detection",

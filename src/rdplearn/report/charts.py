@@ -206,6 +206,30 @@ def cluster_sizes(sizes: Sequence[int]) -> Chart:
     )
 
 
+def two_distributions(places: Sequence[str], at_fit: Sequence[float], now: Sequence[float]) -> Chart:
+    """Bars of the share of rows in each place, at fit and now."""
+    names = [plain(_shortened(place)) for place in places]
+    positions = list(range(len(names)))  # two places may have one name
+    bar = {"type": "bar", "x": positions, "hoverinfo": "text"}
+    traces = [
+        bar
+        | {
+            "y": list(shares),
+            "name": name,
+            "hovertext": [f"{place}: {share:.1%} {name}" for place, share in zip(names, shares, strict=True)],
+        }
+        for name, shares in (("now", now), ("at fit", at_fit))
+    ]
+    return _chart(
+        traces,
+        height=240,
+        showlegend=True,
+        bargap=0.2,
+        xaxis={"tickvals": positions, "ticktext": names, "tickangle": -40, "showgrid": False},
+        yaxis={"tickformat": ".0%", "rangemode": "tozero", "fixedrange": True},
+    )
+
+
 def plain(text: str) -> str:
     """A text of the table as Plotly shows it unchanged: what looks like markup is none.
 

@@ -33,7 +33,9 @@ def figures(found: Mapping[str, Any]) -> dict[str, go.Figure]:
 
 def report_charts(found: Mapping[str, Any]) -> dict[str, Chart]:
     """The same as plain values."""
-    drawn = {"map": _map(found)}
+    drawn = {"map": _map(found)} if "rows" in found else {}
+    for number, change in enumerate(found.get("changes", {}).get("drawn", [])):
+        drawn[f"change-{number}"] = charts.two_distributions(change["places"], change["at_fit"], change["now"])
     if "scores" in found:
         histogram = found["scores"]["histogram"]
         drawn["scores"] = charts.score_distribution(

@@ -21,8 +21,12 @@ def describe_table(table: Table, n_rows: int) -> dict[str, Any]:
     """The name of a table, without the folder that it is in, and its size; an error for a table without rows."""
     if n_rows == 0:
         raise TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
-    name = PurePath(table.name.strip("'")).name
-    return {"name": name, "n_rows": n_rows, "n_columns": len(table.column_names)}
+    return {"name": short_name(table.name), "n_rows": n_rows, "n_columns": len(table.column_names)}
+
+
+def short_name(table: str) -> str:
+    """The name of a table without the folder that it is in."""
+    return PurePath(table.strip("'")).name
 
 
 def describe_making(model: TableModel) -> dict[str, Any]:

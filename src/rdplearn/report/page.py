@@ -28,9 +28,10 @@ SCRIPTS = {
         *("kinds.js", "line.js", "detection.js"),
     ),
     "clusters": ("charts.js", "words.js", "csv.js", "rows.js", "map.js", "clusters.js"),
+    "changes": ("charts.js", "changes.js"),
 }
 # Written out as HTML or drawn, not looked up.
-NOT_ON_THE_PAGE = ("training", "columns", "model", "versions", "summary", "verdict")
+NOT_ON_THE_PAGE = ("training", "columns", "model", "versions", "summary", "verdict", "changes")
 
 
 def write_page(found: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -38,7 +39,7 @@ def write_page(found: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    found : as `detection_report` or `cluster_report` gives it, or as it was read from JSON
+    found : as `detection_report`, `cluster_report` or `changes_report` gives it, or as it was read from JSON
     """
     text = page(found)
     with written_whole(path) as temporary:
@@ -117,9 +118,9 @@ def _looked_up(found: Mapping[str, Any]) -> dict[str, Any]:
     """What the scripts of the page look up: the findings and the charts."""
     return {
         **{name: part for name, part in found.items() if name not in NOT_ON_THE_PAGE},
-        "identity": identity_of(found),
+        "identity": identity_of(found) if "rows" in found else "",
         "charts": report_charts(found),
-        "map_rows": map_order(found),
+        "map_rows": map_order(found) if "rows" in found else [],
         "templates": {theme: template(theme) for theme in ("light", "dark")},
     }
 

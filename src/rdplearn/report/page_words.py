@@ -11,6 +11,8 @@ from rdplearn.report.summary import counted, explained_alarms, percent
 
 def of(found: Mapping[str, Any]) -> dict[str, str]:
     """Headings and sentences of the page that depend on what was found."""
+    if found["kind"] == "changes":
+        return {"headline": headline(found), "about_training": ABOUT_TRAINING}
     words = {"headline": headline(found), "about_map": about_map(found)}
     if found["kind"] == "clusters":
         return words | {"about_training": ABOUT_FEATURES}
@@ -37,6 +39,8 @@ ABOUT_FEATURES = (
 def headline(found: Mapping[str, Any]) -> str:
     """What the page is about, in a line."""
     n_rows = found["table"]["n_rows"]
+    if found["kind"] == "changes":
+        return "A refit is due" if found["changes"]["due"] else "No refit is due"
     if found["kind"] == "clusters":
         is_cut = found["trust"]["level"] == "none"
         parts = counted(len(found["clusters"]), "part" if is_cut else "cluster")

@@ -188,8 +188,10 @@ def words_of(array: pa.Array) -> pa.Array:
     if is_text(array):
         return array
     if types.is_floating(array.type):
-        words = pa.array(number_words(as_floats(array)), pa.string())
-        return pc.if_else(array.is_null(), pa.scalar(None, words.type), words)
+        words = pa.array(number_words(as_floats(array.drop_null())), pa.string())
+        if array.null_count == 0:
+            return words
+        return pc.replace_with_mask(pa.nulls(len(array), words.type), array.is_valid(), words)
     return array.cast(pa.string())
 
 

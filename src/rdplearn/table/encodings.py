@@ -288,7 +288,7 @@ def turns(seconds: NDArray[np.float64], period: str) -> NDArray[np.float64]:
     known = ~np.isnan(days)
     dates = np.where(known, days, 0).astype(np.int64).astype("datetime64[D]")
     years = dates.astype("datetime64[Y]")
-    starts, ends = years.astype("datetime64[D]"), (years + 1).astype("datetime64[D]")
+    starts, ends = years.astype("datetime64[D]"), (years + np.timedelta64(1, "Y")).astype("datetime64[D]")
     return np.where(known, (dates - starts) / (ends - starts), np.nan)
 
 

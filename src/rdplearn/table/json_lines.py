@@ -14,6 +14,7 @@ import numpy as np
 
 from rdplearn.errors import TableError
 from rdplearn.table.cells import TextRules, clean_cells, number_words, words_of
+from rdplearn.table.limits import Limits
 from rdplearn.table.openers import Opener, native_buffer, utf8_blocks
 from rdplearn.table.sniffing import sniff_encoding
 from rdplearn.table.wording import shown
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 1 << 26
 DEEPEST = 200
+CELLS_OF_A_PIECE = 2**23  # if every line had keys of its own
+CELLS_OF_A_BATCH = 2**21
 
 
 def read_json_lines(
-    opener: Opener, name: str, encoding: str | None
+    opener: Opener, name: str, encoding: str | None, limits: Limits
 ) -> tuple[list[str], Callable[[], Iterator[pa.RecordBatch]]]:
     """Keys and batches of a file of JSON objects."""
     with opener() as file:
@@ -36,26 +39,70 @@ def read_json_lines(
         with opener() as file:
             rows_before = 0
             for block in _blocks(file, encoding, name):
-                table = _parse(block, name, rows_before)
-                rows_before += table.num_rows
-                yield table
+                for piece in _pieces(block):
+                    table = _parse(piece, name, rows_before)
+                    rows_before += table.num_rows
+                    yield table
 
-    names = list(dict.fromkeys(key for table in tables() for key in table.column_names))
+    keys: dict[str, None] = {}
+    for table in tables():
+        keys.update(dict.fromkeys(table.column_names))
+        limits.require_columns(len(keys), name)
+    names = list(keys)
 
     def read() -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        for table in tables():
-            present = set(table.column_names)
-            columns = [
-                _as_texts(table.column(key).combine_chunks(), key, name)
-                if key in present
-                else pa.nulls(table.num_rows, pa.string())
-                for key in names
-            ]
-            yield pa.RecordBatch.from_arrays(columns, names=names)
+        for pieces in _gathered(tables(), len(names)):
+            yield _joined(pieces, names, name)
 
     return names, read
+
+
+def _pieces(block: bytes) -> Iterator[bytes]:
+    """Runs of lines that are parsed in one go: a table of them has a cell for each line and each key of any line."""
+    letters = np.frombuffer(block, dtype=np.uint8)
+    ends = np.append(np.flatnonzero(letters[:-1] == ord("\n")) + 1, len(block))
+    # Colons within texts count as well: it is a bound.
+    keys_before = np.searchsorted(np.flatnonzero(letters == ord(":")), np.append(0, ends))
+    first, start = 0, 0
+    while first < len(ends):
+        n_cells = (keys_before[first + 1 :] - keys_before[first]) * np.arange(1, len(ends) - first + 1)
+        first += max(1, int(np.searchsorted(n_cells, CELLS_OF_A_PIECE, side="right")))
+        yield block[start : ends[first - 1]]
+        start = ends[first - 1]
+
+
+def _gathered(tables: Iterator[pa.Table], n_columns: int) -> Iterator[list[pa.Table]]:
+    """Pieces that make a batch."""
+    pieces: list[pa.Table] = []
+    n_rows = 0
+    for table in tables:
+        if pieces and (n_rows + table.num_rows) * n_columns > CELLS_OF_A_BATCH:
+            yield pieces
+            pieces, n_rows = [], 0
+        pieces.append(table)
+        n_rows += table.num_rows
+    if pieces:
+        yield pieces
+
+
+def _joined(pieces: list[pa.Table], names: list[str], name: str) -> pa.RecordBatch:
+    """Pieces with different keys as one batch with all of them, every cell a text."""
+    import pyarrow as pa
+
+    present = [set(piece.column_names) for piece in pieces]
+    columns = []
+    for key in names:
+        if not any(key in keys for keys in present):
+            columns.append(pa.nulls(sum(piece.num_rows for piece in pieces), pa.string()))
+            continue
+        parts = [
+            _as_texts(piece.column(key).combine_chunks(), key, name)
+            if key in keys
+            else pa.nulls(piece.num_rows, pa.string())
+            for piece, keys in zip(pieces, present, strict=True)
+        ]
+        columns.append(pa.concat_arrays(parts))
+    return pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def _blocks(file: pa.NativeFile, encoding: str, name: str) -> Iterator[bytes]:

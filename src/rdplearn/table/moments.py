@@ -199,7 +199,7 @@ def _days(year: NDArray[Any], month: NDArray[Any], day: NDArray[Any]) -> NDArray
     possible = (month >= 1) & (month <= 12) & (day >= 1) & (year >= 1)
     months = np.where(possible, (year - 1970) * 12 + month - 1, 0).astype(np.int64).astype("datetime64[M]")
     days = months.astype("datetime64[D]").astype(np.float64) + np.where(possible, day, 1) - 1
-    month_ends = (months + 1).astype("datetime64[D]").astype(np.float64)
+    month_ends = (months + np.timedelta64(1, "M")).astype("datetime64[D]").astype(np.float64)
     return np.where(possible & (days < month_ends), days, np.nan)
 
 

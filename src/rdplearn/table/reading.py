@@ -9,20 +9,23 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.archives import ZIP, is_workbook, unpacked
+from rdplearn.table.arrow_files import read_arrow
 from rdplearn.table.arrow_streams import in_larger_batches, is_stream, stream_blocks
 from rdplearn.table.csv_files import read_csv
 from rdplearn.table.databases import Database, quoted
 from rdplearn.table.frames import read_frame
 from rdplearn.table.json_lines import read_json_lines
+from rdplearn.table.limits import Limits
 from rdplearn.table.openers import Decompressor, Opener, PathOpener, blocks_of, spool
+from rdplearn.table.parquet_files import read_parquet
 from rdplearn.table.query_rows import read_query
 from rdplearn.table.several_files import files_of, one_after_the_other, require_same_columns
 from rdplearn.table.wording import printable, shown
@@ -59,11 +62,14 @@ class Table:
         All different.
     read : callable
         Starts a new pass over the rows.
+    limits : Limits
+        How large its cells may be.
     """
 
     name: str
     column_names: tuple[str, ...]
     read: Callable[[], Iterator[pa.RecordBatch]]
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         repeated = [name for name, count in Counter(self.column_names).items() if count > 1]
@@ -77,11 +83,10 @@ class Table:
             raise TableError(f"There are no columns in {self.name}. Pass a table with at least one column.")
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables."""
+        """Read the rows from the start, in batches of at most 65,536 rows, fewer for wide tables and long texts."""
         most = rows_in_a_batch(len(self.column_names))
         for batch in self.read():
-            for start in range(0, batch.num_rows, most):
-                yield batch.slice(start, most)
+            yield from self.limits.pieces(batch, most, self.name)
 
     def in_batches_of(self, most_rows: int) -> Table:
         """The same table, read in batches of at most so many rows."""
@@ -91,7 +96,7 @@ class Table:
                 for start in range(0, batch.num_rows, most_rows):
                     yield batch.slice(start, most_rows)
 
-        return Table(self.name, self.column_names, read)
+        return Table(self.name, self.column_names, read, self.limits)
 
 
 def rows_in_a_batch(n_columns: int) -> int:
@@ -110,6 +115,7 @@ def open_table(
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> Table:
     """Open a table: a file, standard input (``"-"``), a data frame, an array, a stream of Arrow batches, or a query.
 
@@ -134,6 +140,9 @@ def open_table(
         Whether the first row of CSV, or of an Excel sheet, holds the names; by default its cells decide.
     sheet : str, optional
         Of an Excel workbook; by default the first.
+    limits : mapping from name to number, optional
+        Limits to raise, or to lower: "columns" (of a file, by default 65,536), "cell" (megabytes in one, 16),
+        "block" (megabytes that are unpacked in one go, 256). A small file that asks for more is an error.
 
     Raises
     ------
@@ -155,18 +164,19 @@ def open_table(
         return source
     if format is not None and format not in FORMATS:
         raise TableError(unknown_choice("format", "open_table", format, FORMATS))
+    allowed = Limits().raised(limits)
     files = files_of(source)
     if files is not None:
         ways = {"format": format, "separator": separator, "encoding": encoding, "header": header, "sheet": sheet}
-        return _joined([open_table(file, **ways) for file in files])  # type: ignore[arg-type]
+        return _joined([open_table(file, limits=limits, **ways) for file in files])  # type: ignore[arg-type]
     if not isinstance(source, str | os.PathLike):
         if is_stream(source):
-            return _open_stream(source)
-        return Table("the table", *read_frame(source))
+            return _open_stream(source, allowed)
+        return Table("the table", *read_frame(source), allowed)
     path = os.fspath(source)
     if path == "-":
         spooled = spool(blocks_of(sys.stdin.buffer))
-        return _open_file(spooled, "standard input", format, separator, encoding, header, sheet)
+        return _open_file(spooled, "standard input", format, separator, encoding, header, sheet, allowed)
     name = repr(path)
     try:
         mode = os.stat(path).st_mode
@@ -174,12 +184,12 @@ def open_table(
             raise TableError(f"{name} is a directory. Pass a file in it, or a pattern such as '{path}/*.csv'.")
         if stat.S_ISFIFO(mode):
             with open(path, "rb") as pipe:
-                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header, sheet)
+                return _open_file(spool(blocks_of(pipe)), name, format, separator, encoding, header, sheet, allowed)
         if not stat.S_ISREG(mode):
             raise TableError(f"{name} is not a regular file. Pass a file, or - for standard input.")
         unchanged = _Unchanged(path, name)
-        opened = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet)
-        return Table(name, opened.column_names, lambda: unchanged.while_read(opened.read))
+        opened = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet, allowed)
+        return Table(name, opened.column_names, lambda: unchanged.while_read(opened.read), allowed)
     except FileNotFoundError:
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
         hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
@@ -199,12 +209,12 @@ def _open_query(source: Any, connection: Any, query: str | None, table: str | No
     return Table(name, tuple(names), lambda: in_larger_batches(read(), rows_in_a_batch(len(names))))
 
 
-def _open_stream(source: Any) -> Table:
+def _open_stream(source: Any, limits: Limits) -> Table:
     name = "the stream"
     with _as_table_error(name):
-        copy = _open_file(spool(stream_blocks(source)), name, "arrow", None, None, None, None)
+        copy = _open_file(spool(stream_blocks(source)), name, "arrow", None, None, None, None, limits)
     most = rows_in_a_batch(len(copy.column_names))
-    return Table(name, copy.column_names, lambda: in_larger_batches(copy.read(), most))
+    return Table(name, copy.column_names, lambda: in_larger_batches(copy.read(), most), limits)
 
 
 def _joined(tables: Sequence[Table]) -> Table:
@@ -216,7 +226,7 @@ def _joined(tables: Sequence[Table]) -> Table:
         require_same_columns(first.name, first.column_names, other.name, other.column_names)
     reads, files = [table.batches for table in tables], [table.name for table in tables]
     name = f"{first.name} and {len(others):,} more file{'s' if len(others) > 1 else ''}"
-    return Table(name, first.column_names, lambda: one_after_the_other(reads, files, first.column_names))
+    return Table(name, first.column_names, lambda: one_after_the_other(reads, files, first.column_names), first.limits)
 
 
 def _open_file(
@@ -227,6 +237,7 @@ def _open_file(
     encoding: str | None,
     header: bool | None,
     sheet: str | None,
+    limits: Limits,
 ) -> Table:
     with opener() as file:
         start = file.read(64)
@@ -236,10 +247,10 @@ def _open_file(
     if start.startswith(ZIP):
         content, is_sheet = _unpacked(opener, name, sheet)
         if not is_sheet:
-            return _open_file(content, name, format, separator, encoding, header, sheet)
+            return _open_file(content, name, format, separator, encoding, header, sheet, limits)
         if (separator, encoding) != (None, None):
             raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
-        return _open_file(content, name, "csv", ",", "utf-8", header, None)
+        return _open_file(content, name, "csv", ",", "utf-8", header, None, limits)
     if sheet is not None:
         raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
     if not start:
@@ -251,14 +262,15 @@ def _open_file(
             start = file.read(64)
     found = format or _format_of(start)
     readers: dict[str, Callable[[], tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]]] = {
-        "parquet": lambda: _read_parquet(opener),
-        "arrow": lambda: _read_arrow(opener),
-        "jsonl": lambda: read_json_lines(opener, name, encoding),
+        "parquet": lambda: read_parquet(opener, name, limits, rows_in_a_batch),
+        "arrow": lambda: read_arrow(opener, name, limits),
+        "jsonl": lambda: read_json_lines(opener, name, encoding, limits),
         "csv": lambda: read_csv(opener, name, separator, encoding, header),
     }
     with _as_table_error(name):
         names, read = readers[found]()
-    return Table(name, tuple(names), lambda: _read_safely(read, name))
+    limits.require_columns(len(names), name)
+    return Table(name, tuple(names), lambda: _read_safely(read, name), limits)
 
 
 def _unpacked(opener: Opener, name: str, sheet: str | None) -> tuple[Opener, bool]:
@@ -284,6 +296,8 @@ class _as_table_error:  # noqa: N801 - reads as a phrase: with _as_table_error(n
         pass
 
     def __exit__(self, kind: Any, fault: BaseException | None, trace: Any) -> None:
+        if isinstance(fault, MemoryError):
+            raise TableError(f"{self.name} takes more memory to read than there is. Is it damaged?") from None
         if isinstance(fault, OSError | ValueError | NotImplementedError | KeyError) and not isinstance(
             fault, TableError
         ):
@@ -331,44 +345,6 @@ def _format_of(start: bytes) -> str:
         return "arrow"
     text = start.replace(b"\x00", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     return "jsonl" if text.startswith((b'{"', b"{}", b"{ ", b"[{")) else "csv"
-
-
-def _read_parquet(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
-    import pyarrow.parquet as pq
-
-    def read() -> Iterator[pa.RecordBatch]:
-        with opener() as file:
-            # Without pre-buffering, memory holds pages of the columns rather than whole row groups.
-            parquet = pq.ParquetFile(file, buffer_size=1 << 18, pre_buffer=False)
-            yield from parquet.iter_batches(batch_size=rows_in_a_batch(len(parquet.schema_arrow)))
-
-    with opener() as file:
-        return pq.ParquetFile(file).schema_arrow.names, read
-
-
-def _read_arrow(opener: Opener) -> tuple[Sequence[str], Callable[[], Iterator[pa.RecordBatch]]]:
-    import pyarrow as pa
-
-    def open_reader(file: pa.NativeFile) -> Any:
-        is_file = file.read(6) == b"ARROW1"
-        file.seek(0)
-        return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-
-    def read() -> Iterator[pa.RecordBatch]:
-        with opener() as file:
-            reader = open_reader(file)
-            batches = (
-                iter(reader)
-                if isinstance(reader, pa.ipc.RecordBatchStreamReader)
-                else (reader.get_batch(place) for place in range(reader.num_record_batches))
-            )
-            for batch in batches:
-                # A changed byte may point anywhere in memory; whoever uses such a batch crashes.
-                batch.validate(full=True)
-                yield batch
-
-    with opener() as file:
-        return open_reader(file).schema.names, read
 
 
 def _neighbours(path: str) -> list[str]:

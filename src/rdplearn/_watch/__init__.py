@@ -1,0 +1,1 @@
+"""Has the world changed since a model was fitted? Counts beside counts, then a verdict, then words."""
