@@ -1,8 +1,7 @@
 # Two commands do everything, set-up included, in a virtual environment of their own:
 #   make demo    the main job, on data that comes with the install
 #   make test    style, types, import directions, and all tests
-# `make soak` runs the long tests (`make soak PART=faults` some of them), and writes their figures to docs/soak.md.
-# `make test-wheel` installs the wheel into empty environments, without extras and with each of them.
+# `make soak` runs the long tests (`make soak PART=tables` some of them), and writes their figures to docs/soak.md.
 # `make test-spark` installs Spark and tests it.
 # `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
 
@@ -14,7 +13,7 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test test-data test-spark test-mlflow test-wheel soak browser postgresql lint benchmark clean
+.PHONY: demo test test-data test-spark test-mlflow soak browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
@@ -28,9 +27,6 @@ PART ?=
 soak: $(VENV)/ready-for-tests browser
 	OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -m soak tests/soak -k "$(PART)"; \
 	status=$$?; $(BIN)/python -m tests.soak.page; exit $$status
-
-test-wheel: $(VENV)/ready-for-tests
-	$(BIN)/python -m tests.soak.wheel
 
 test-data: $(VENV)/ready-for-tests
 	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }

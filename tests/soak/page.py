@@ -10,10 +10,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "soak.md"
 HEAD = """\
 # Soak tests
 
-`make soak` runs what takes too long for `make test`: faults in every call that changes a file, damaged tables and
-models, full disks, two runs at once, long streams. `make soak PART=faults` runs the parts whose names say "faults", and
-`RDPLEARN_SOAK_SHARE=0.1` a tenth of the cases. A part that passes writes its figures; this page is made of them
-(`python -m tests.soak.page`) and never typed. What a part has found stays as a test in `make test`.
+`make soak` runs what takes too long for `make test`. `make soak PART=tables` runs the parts whose names say
+"tables", and `RDPLEARN_SOAK_SHARE=0.1` a tenth of the cases. A part that passes writes its figures; this page is made
+of them (`python -m tests.soak.page`) and never typed. What a part has found stays as a test in `make test`.
 
 | part | last figures | share of the full size | seconds | day |
 |---|---|---|---|---|
@@ -24,7 +23,7 @@ def page() -> str:
     """The page, a row for each part."""
     lines = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
     return HEAD + "".join(
-        f"| {line['part']} | {told(line['figures'])} | {line['share']:.0%} | {line['seconds']:,} | {line['day']} |\n"
+        f"| {line['part']} | {told(line['figures'])} | {line['share']:.1%} | {line['seconds']:,} | {line['day']} |\n"
         for line in lines
     )
 
