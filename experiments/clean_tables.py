@@ -24,7 +24,7 @@ from experiments.machine import describe_machine
 from experiments.metrics import detection_metrics
 from rdplearn import RDPDetector
 
-PATH = results.RESULTS / "clean_tables.jsonl"
+PATH = results.RESULTS / "clean_tables" / "lines.jsonl"
 MOST_ROWS, FEWEST_NORMAL = 6_000, 100
 
 Scores = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # rows of the fit, rows to judge, seed

@@ -76,7 +76,7 @@ def _default_in_words() -> str:
         f"of {p['batch_size']} rows at "
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
         f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} numbers whose residuals "
-        f"are brought to the same size. Members take turns in what they see. Tall tables, of more than {MOST_LOW:,} "
+        f"are brought to the same size. Members take turns in what they see. Beside them 8 members predict random distances, of all pairs of a batch, and score a row by its distance to a subsample in the space that they learned; the larger surprise of the two counts (see [voices](detector.md#voices-one-is-enough)). What follows the first tables compares members with the novelty loss, which were chosen first. Tall tables, of more than {MOST_LOW:,} "
         f"rows and {MOST_FLAT} columns, get {tall['n_members']} members with the same views and the mapping "
         f"{tall['mapping'][0]}, {tall['n_steps']} steps of {tall['batch_size']} rows at learning rate "
         f"{tall['learning_rate']:g}, residuals as they are, and a score by all {tall['score_rounds']} rounds. Wide "
