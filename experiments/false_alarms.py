@@ -1,7 +1,7 @@
 """Does `false_alarm_rate` keep its word? Fresh normal rows and anomalies, on six kinds of made-up tables.
 
 `python -m experiments false-alarms` fits on tables with 0 to 10 % anomalies, several seeds each, and appends the shares
-that `predict` reports to `experiments/results/false_alarms/lines.jsonl`, a line a fit. Labels are looked at only to count.
+that `predict` reports to `experiments/results/false_alarms/lines.jsonl`, a line a fit. Labels only serve to count.
 """
 
 from __future__ import annotations
