@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from importlib import metadata
+from pathlib import Path
+
+from docutils import nodes
 
 project = "rdplearn"
 author = copyright = "The rdplearn developers"
@@ -26,7 +29,6 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rdplearn"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["llms.txt"]
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
@@ -47,6 +49,20 @@ def skip_names_of_others(app, what, name, obj, skip, options):
     return True if name.startswith("_") or not home.startswith("rdplearn") else skip
 
 
+def write_index_for_agents(app, exception):
+    """Write llms.txt: every page with its first sentence, and where its plain text is."""
+    if exception is not None or app.builder.name != "html":
+        return
+    lines = [f"# {project}", "", f"> {metadata.metadata(project)['Summary']}", "", "## Pages", ""]
+    for name in sorted(app.env.titles):
+        source = Path(app.env.doc2path(name)).suffix
+        first = next(app.env.get_doctree(name).findall(nodes.paragraph), nodes.paragraph()).astext()
+        sentence = " ".join(first.split()).split(". ")[0].rstrip(".:")
+        lines.append(f"- [{app.env.titles[name].astext()}](_sources/{name}{source}.txt): {sentence}")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def setup(app):
-    """Tell Sphinx about it."""
+    """Tell Sphinx about both."""
+    app.connect("build-finished", write_index_for_agents)
     app.connect("autodoc-skip-member", skip_names_of_others)

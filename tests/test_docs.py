@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_public_names import PUBLIC
+
 ROOT = Path(__file__).parent.parent
 PAGES = [
     "README.md",
+    "docs/getting_started.md",
     "docs/detector.md",
     "docs/representation.md",
     "docs/explanations.md",
@@ -59,6 +62,24 @@ def test_the_readme_names_the_commands_of_the_makefile():
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     for command in re.findall(r"make (\w+)", (ROOT / "README.md").read_text()):
         assert command in targets
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_name_is_in_the_reference(module):
+    sections = (ROOT / "docs/reference.rst").read_text().split(".. currentmodule:: ")
+    listed = {
+        section.split()[0]: set(re.findall(r"^   (\w+)$|:: (\w+)$", section, re.MULTILINE)) for section in sections
+    }
+    here, everyday = ({name for pair in listed[where] for name in pair} for where in (module, "rdplearn"))
+    assert set(PUBLIC[module].split()) <= here | everyday
+
+
+def test_every_page_is_in_a_table_of_contents():
+    pages = {path.stem for path in ROOT.glob("docs/*.md")} | {"reference"}
+    trees = "".join(
+        re.findall(r"```{toctree}(.*?)```", "".join(p.read_text() for p in ROOT.glob("docs/*.md")), re.DOTALL)
+    )
+    assert pages - set(trees.split()) == {"index"}
 
 
 def test_ci_runs_what_the_readme_promises():

@@ -88,7 +88,9 @@ def test_the_user_has_the_last_word():
         kind_of(texts("a", "b"), kinds={"column": "boolean"})
     with pytest.raises(TableError, match=r"must be one of .* Got 'numbr' instead. Did you mean 'number'?"):
         kind_of(texts("a", "b"), kinds={"column": "numbr"})
-    with pytest.raises(TableError, match=r"names column 'colum', which the table does not have. Did you mean 'column'?"):
+    with pytest.raises(
+        TableError, match=r"names column 'colum', which the table does not have. Did you mean 'column'?"
+    ):
         kind_of(texts("a", "b"), kinds={"colum": "number"})
 
 
