@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import rdplearn
 from tests.test_public_names import PUBLIC
 
 ROOT = Path(__file__).parent.parent
@@ -84,3 +85,15 @@ def test_every_page_is_in_a_table_of_contents():
 
 def test_ci_runs_what_the_readme_promises():
     assert "make test" in (ROOT / ".ci/run").read_text()
+
+
+def test_hooks_have_the_ruff_of_the_tests():
+    hooks, pinned = ((ROOT / name).read_text() for name in (".pre-commit-config.yaml", "constraints.txt"))
+    assert re.findall(r"ruff-pre-commit\n    rev: v(.+)", hooks) == re.findall(r"^ruff==(.+)$", pinned, re.MULTILINE)
+
+
+def test_the_version_is_the_same_everywhere():
+    version = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert version == [rdplearn.__version__]
+    assert f"version: {rdplearn.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {rdplearn.__version__} (" in (ROOT / "CHANGELOG.md").read_text()

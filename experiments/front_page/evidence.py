@@ -81,7 +81,7 @@ def _mixed_tables(page: str) -> Lines:
 
 
 def _answers(page: str) -> Lines:
-    heading = "## Sets that all methods were run on"
+    heading = "## Sets with AADForest and PineForest"
     rows = rows_below(page, heading)
     n_sets = re.search(f"{heading}: (\\d+)", page)
     where = f"{n_sets[1] if n_sets else 'many'} labelled tables: [what answers are worth](docs/answers_study.md)"
