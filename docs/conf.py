@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import metadata
 from pathlib import Path
 
@@ -30,6 +31,8 @@ html_title = "rdplearn"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars = {name: [] for name in ("index", "getting_started", "how_it_works")}  # they have no pages below them
+toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
@@ -47,6 +50,17 @@ def skip_names_of_others(app, what, name, obj, skip, options):
     del app, what, options
     home = getattr(obj, "__module__", None) or getattr(getattr(obj, "fget", None), "__module__", None) or "rdplearn"
     return True if name.startswith("_") or not home.startswith("rdplearn") else skip
+
+
+def prepare_docstring(app, what, name, obj, options, lines):
+    """Write groups of parameters, such as **Everyday**, in capitals: numpydoc takes them for names.
+
+    And write formulas, which are short, as they are: a page needs nothing from a network then.
+    """
+    del app, what, name, obj, options
+    for place, line in enumerate(lines):
+        plain = re.sub(r":math:`([^`]+)`", lambda formula: "``" + re.sub(r"[{}\\]", "", formula[1]) + "``", line)
+        lines[place] = plain.strip("*").upper() if re.fullmatch(r"\*\*\w+\*\*", plain) else plain
 
 
 def first_sentence(doctree):
@@ -73,6 +87,7 @@ def write_index_for_agents(app, exception):
 
 
 def setup(app):
-    """Tell Sphinx about both."""
+    """Tell Sphinx about all of it."""
+    app.connect("autodoc-process-docstring", prepare_docstring, priority=1)  # before numpydoc
     app.connect("build-finished", write_index_for_agents)
     app.connect("autodoc-skip-member", skip_names_of_others)
