@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from experiments import (
+    clean_tables,
     datasets,
     false_alarms,
     framework_figure,
@@ -36,6 +37,7 @@ Start with: python -m experiments run all --budget quick (minutes, small data), 
 app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(mixed, name="mixed")
 app.command("false-alarms")(false_alarms.run)
+app.command("clean-tables")(clean_tables.run)
 app.add_typer(study, name="study")
 app.add_typer(feedback, name="feedback")
 app.add_typer(theory, name="theory")

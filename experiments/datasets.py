@@ -149,14 +149,14 @@ CLUSTERING = {data_set.name: data_set for data_set in _clustering_sets()}
 
 
 def names(group: str) -> list[str]:
-    """List the sets of a group: "detection", "clustering", "sklearn" (small), "adbench", "oddbench".
+    """List the sets of a group: "detection", "clustering", "sklearn" (small), "adbench", "oddbench", "ovrbench".
 
     Examples
     --------
     >>> names("clustering")
     ['r8_clustering', '20news', 'olivetti', 'sector', 'rcv1']
     """
-    if group in ("adbench", "oddbench"):
+    if group in ("adbench", "oddbench", "ovrbench"):
         return sorted(f"{group}/{path.stem}" for path in (data_folder() / group).glob("*.npz"))
     return list({"detection": DETECTION, "clustering": CLUSTERING, "sklearn": small_sets.SETS}[group])
 

@@ -132,3 +132,22 @@ def test_fresh_normal_rows_are_reported_at_most_as_often_as_asked(n_anomalies):
     ).fit(train)
     assert np.mean(detector.predict(normal[1000:]) == -1) <= 0.07
     assert np.mean(detector.predict(table[labels]) == -1) > 0.9
+
+
+def test_clean_rows_are_all_kept_and_new_rows_like_them_are_reported_at_the_rate():
+    rng = np.random.default_rng(0)
+    table, fresh = rng.normal(size=(3000, 4)), rng.normal(size=(4000, 4))
+    detector = RDPDetector(contamination="none", random_state=0).fit(table)
+    assert {record["n_kept"] for record in detector.history_} == {1024}  # of a member's rows, in every round
+    assert 0.003 < np.mean(detector.predict(fresh) == -1) < 0.03
+    stricter = RDPDetector(contamination="none", false_alarm_rate=0.1, random_state=0).fit(table)
+    assert 0.06 < np.mean(stricter.predict(fresh) == -1) < 0.15
+
+
+def test_clean_rows_teach_what_boosting_would_drop():
+    rng = np.random.default_rng(0)
+    table = np.vstack([rng.normal(size=(900, 3)), rng.normal(6.0, 0.2, size=(100, 3))])  # a tenth is another kind
+    is_rare = np.arange(1000) >= 900
+    boosted, clean = (RDPDetector(contamination=c, random_state=0).fit(table) for c in ("auto", "none"))
+    ranks = [detector.score_samples(table).argsort().argsort()[is_rare].mean() for detector in (boosted, clean)]
+    assert ranks[1] > ranks[0]  # more normal

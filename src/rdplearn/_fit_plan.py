@@ -131,7 +131,7 @@ def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, s
             "pass a smaller fraction, fewer rounds or a larger max_samples."
         )
     n_held_back = 0
-    if detector.false_alarm_rate is not None:
+    if is_calibrated(detector):
         n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
     held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
     return Sampling(n_rows, n_draws, detector.bootstrap, held_back)
@@ -139,7 +139,7 @@ def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, s
 
 def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
     """The rows whose scores decide on the threshold, ascending."""
-    if detector.false_alarm_rate is not None:
+    if is_calibrated(detector):
         return sampling.held_back
     if detector.contamination == "auto":
         return rows_to_sample(sampling.n_rows, seed)
@@ -170,7 +170,7 @@ def boosting_settings(
         training=training,
         n_components=detector.n_components,
         n_rounds=detector.n_rounds,
-        filter_fraction=detector.filter_fraction,
+        filter_fraction=0.0 if is_clean(detector) else detector.filter_fraction,
         shrinkage=detector.shrinkage,
         start_scale=detector.start_scale,
         even_residuals=chosen.even_residuals,
@@ -272,11 +272,22 @@ def learn_voices(
 
 def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
     """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
+    combination, clean = detector.combination_, is_clean(detector)
     if detector.false_alarm_rate is not None:
-        return false_alarm_threshold(scores, detector.false_alarm_rate, detector.combination_)
-    if detector.contamination == "auto":
-        return automatic_threshold(scores, detector.combination_)
-    return share_threshold(scores, detector.contamination)
+        return false_alarm_threshold(scores, detector.false_alarm_rate, combination, clean=clean)
+    if detector.contamination == "auto" or clean:
+        return automatic_threshold(scores, combination, clean=clean)
+    return share_threshold(scores, float(detector.contamination))
+
+
+def is_calibrated(detector: RDPDetector) -> bool:
+    """Whether the line is drawn on rows that no member sees."""
+    return detector.false_alarm_rate is not None or is_clean(detector)
+
+
+def is_clean(detector: RDPDetector) -> bool:
+    """Whether the user knows that all rows of the fit are normal."""
+    return detector.contamination == "none"
 
 
 def check_parameters(detector: RDPDetector) -> None:
@@ -294,7 +305,7 @@ def check_parameters(detector: RDPDetector) -> None:
             "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
             "both: there would be nothing to learn."
         )
-    if detector.false_alarm_rate is not None and detector.contamination != "auto":
+    if detector.false_alarm_rate is not None and not (detector.contamination == "auto" or is_clean(detector)):
         raise ValueError(
             "'contamination' and 'false_alarm_rate' of RDPDetector set the same threshold. Got "
             f"{detector.contamination!r} and {detector.false_alarm_rate!r}: leave one of them at its default."

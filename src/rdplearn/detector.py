@@ -83,9 +83,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
     verbose : bool or int, default=0
         Show a progress bar on stderr.
     **Threshold**
-    contamination : "auto" or float in (0, 0.5], default="auto"
+    contamination : "auto", "none" or float in (0, 0.5], default="auto"
         Share of rows that `predict` reports. By default about one in a hundred normal rows, and every row stranger than
-        these. Of large tables a random sample is judged: 1,000 rows by default, 100,000 for a share.
+        these. "none" says that all rows of the fit are known to be normal: boosting drops none of them, and about one
+        in a hundred new rows like them is reported, or `false_alarm_rate`. Of large tables a random sample is judged:
+        1,000 rows by default, 100,000 for a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: about this share of the *normal* rows is reported, and every row stranger than
         these. It is calibrated on a fifth of the rows, at most 10,000, which no member is trained on.
@@ -218,7 +220,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
-        "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
+        "contamination": [StrOptions({"auto", "none"}), Interval(Real, 0, 0.5, closed="right")],
         "false_alarm_rate": [Interval(Real, 0, 0.5, closed="right"), None],
         "views": [str, list, tuple],
         "max_samples": [Interval(Integral, 2, None, closed="left"), Interval(Real, 0, 1, closed="right"), None],
@@ -253,7 +255,7 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int | bool = 0,
-        contamination: float | Literal["auto"] = "auto",
+        contamination: float | Literal["auto", "none"] = "auto",
         false_alarm_rate: float | None = None,
         views: str | Sequence[str] = "auto",
         max_samples: float | None = None,

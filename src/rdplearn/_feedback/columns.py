@@ -79,9 +79,10 @@ def even_say(seen: Rows, scale: Doubles, groups: Mapping[str, Sequence[int]]) ->
 def weighted_views(detector: RDPDetector) -> tuple[tuple[SingleView, ...], list[float]]:
     """The views of `WEIGHTS` that the detector's members have; one that has neither lends its first view."""
     found: dict[str, SingleView] = {}
-    names = in_turn(detector.chosen_.views, 1 + max(int(panel.members.max()) for panel in detector.panels_))
+    names = in_turn(detector.chosen_.views, detector.chosen_.n_members)
     for panel in detector.panels_:
-        found |= zip(names_in(names[panel.members[0]]), panel.view.parts, strict=True)
+        if (first := int(panel.members.min())) < len(names):  # members by distance have a view of these, too
+            found |= zip(names_in(names[first]), panel.view.parts, strict=True)
     wanted = [name for name in WEIGHTS if name in found]
     if not wanted:
         return (detector.panels_[0].view.parts[0],), [1.0]

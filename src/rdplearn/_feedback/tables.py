@@ -82,6 +82,7 @@ class ReviewedTable(TableModel):
         return self.encoder.transform(table)
 
     def explain_encoded(self, batch: pa.RecordBatch, matrix: Any) -> Explanation:
+        """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         cells, told = self.encoder.cell_values(batch), explanation.values[:, -1:]
         typical = [*self.encoder.typical_values(), explanation.typical[-1]]

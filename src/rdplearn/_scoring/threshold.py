@@ -33,7 +33,7 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
     return float(np.quantile(scores, 1.0 - contamination))
 
 
-def automatic_threshold(scores: Doubles, combination: Combination = SIZES) -> float:
+def automatic_threshold(scores: Doubles, combination: Combination = SIZES, *, clean: bool = False) -> float:
     """The anomaly score that about one in a hundred normal rows exceeds.
 
     Examples
@@ -45,16 +45,19 @@ def automatic_threshold(scores: Doubles, combination: Combination = SIZES) -> fl
     >>> bool(np.all(scores[:100] > line)), round(float(np.mean(scores[100:] > line)), 2)
     (True, 0.01)
     """
-    return rate_threshold(scores, AUTOMATIC_RATE, combination)
+    return rate_threshold(scores, AUTOMATIC_RATE, combination, clean=clean)
 
 
-def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES) -> float:
+def false_alarm_threshold(
+    unseen_scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES, *, clean: bool = False
+) -> float:
     """The anomaly score that about the share `false_alarm_rate` of normal rows exceeds.
 
     Parameters
     ----------
     unseen_scores : scores of rows, some of them perhaps anomalous, that no member was trained on
     combination : what the scores came from
+    clean : whether all of these rows are known to be normal
     """
     n_rows = len(unseen_scores)
     if _rank(n_rows, false_alarm_rate) > n_rows:
@@ -63,14 +66,16 @@ def false_alarm_threshold(unseen_scores: Doubles, false_alarm_rate: float, combi
             f"calibrate on and has {n_rows}: the threshold is a guess beyond the scores that there are. Pass a higher "
             "rate or fit on more rows."
         )
-    return rate_threshold(unseen_scores, false_alarm_rate, combination)
+    return rate_threshold(unseen_scores, false_alarm_rate, combination, clean=clean)
 
 
-def rate_threshold(scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES) -> float:
-    """The anomaly score that this share of the normal rows exceeds."""
+def rate_threshold(
+    scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES, *, clean: bool = False
+) -> float:
+    """The anomaly score that this share of the normal rows exceeds. clean : whether all of the rows are normal."""
     ascending = np.sort(scores)
     logs = combination.logs_of(ascending)
-    share = anomalous_share(logs)
+    share = 0.0 if clean else anomalous_share(logs)
     normal = without_top(ascending, share)
     if false_alarm_rate * len(normal) >= FEWEST:
         place = min(_rank(len(normal), false_alarm_rate), len(normal)) - 1

@@ -157,7 +157,7 @@ def promised(model: TableModel) -> float | None:
     detector = model.estimator
     if detector.false_alarm_rate is not None:
         return float(detector.false_alarm_rate)
-    return None if detector.contamination == "auto" else float(detector.contamination)
+    return None if isinstance(detector.contamination, str) else float(detector.contamination)
 
 
 def _look(model: TableModel, table: Table, memory: TableMemory) -> tuple[RowSample, ScoreMemory | None, list[str]]:

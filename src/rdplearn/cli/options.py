@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -330,6 +330,9 @@ class TrainingOptions(ColumnOptions):
     false_alarm_rate: Annotated[
         float | None, typer.Option(min=1e-9, max=0.5, help="Share of the normal rows to report, at most.")
     ] = None
+    clean: Annotated[
+        bool, typer.Option("--clean", help="All rows of the fit are known to be normal: leave none out.")
+    ] = False
     paper: Annotated[
         bool, typer.Option("--paper", help="Train as the paper does: 30 members, 8 rounds, 6,000 steps; slow.")
     ] = False
@@ -338,6 +341,15 @@ class TrainingOptions(ColumnOptions):
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of training in each round.")] = None
     seed: Seed = 0
     jobs: Jobs = -1
+
+    def share_reported(self) -> float | Literal["auto", "none"]:
+        """The detector's `contamination`."""
+        if self.clean and self.contamination is not None:
+            raise typer.BadParameter(
+                "says that no row of the fit is anomalous, and --contamination that some are. Leave one out.",
+                param_hint="--clean",
+            )
+        return "none" if self.clean else "auto" if self.contamination is None else self.contamination
 
     def detector(self, *, verbose: bool) -> RDPDetector:
         from rdplearn.detector import RDPDetector
@@ -350,7 +362,7 @@ class TrainingOptions(ColumnOptions):
         make = RDPDetector.paper if self.paper else RDPDetector
         return make(
             **{name: size for name, size in sizes.items() if size is not None},
-            contamination="auto" if self.contamination is None else self.contamination,
+            contamination=self.share_reported(),
             false_alarm_rate=self.false_alarm_rate,
             n_jobs=self.jobs,
             random_state=self.seed,

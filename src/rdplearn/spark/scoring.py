@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._results.scored import scored_rows
 from rdplearn._storage.models import load
 from rdplearn.detector import RDPDetector
@@ -54,7 +55,7 @@ def score(frame: DataFrame, model: TableModel | str | os.PathLike[str]) -> DataF
                 f"'{os.fspath(model)}' holds a model without a table encoder. Make one with TableModel."
             )
         model = loaded
-    if not isinstance(model.estimator, RDPDetector):
+    if not isinstance(model.estimator, RDPDetector | Reviewed):
         raise TableError(
             f"Scores come from an RDPDetector. Got a TableModel of {type(model.estimator).__name__} instead."
         )
