@@ -24,7 +24,7 @@ from experiments.machine import describe_machine
 from experiments.metrics import detection_metrics
 from rdplearn import RDPDetector
 
-PATH = results.RESULTS / "clean_tables.jsonl"
+PATH = results.RESULTS / "clean_tables" / "lines.jsonl"
 MOST_ROWS, FEWEST_NORMAL = 6_000, 100
 
 Scores = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # rows of the fit, rows to judge, seed
@@ -64,7 +64,8 @@ def run(
     commit = runs.commit_of(datasets.REPOSITORY)
     for name in names:
         wanted = [method for method in METHODS if _key({"data": name, "method": method, "seed": 0}) not in done]
-        parts = split(*datasets.load(name), seed=0) if wanted else None
+        loaded = datasets.load(name)
+        parts = split(loaded.rows, loaded.labels, seed=0) if wanted else None
         for method in wanted if parts else ():
             normal, rows, labels = parts
             with threadpool_limits(1):

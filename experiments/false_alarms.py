@@ -1,7 +1,7 @@
 """Does `false_alarm_rate` keep its word? Fresh normal rows and anomalies, on six kinds of made-up tables.
 
 `python -m experiments false-alarms` fits on tables with 0 to 10 % anomalies, several seeds each, and appends the shares
-that `predict` reports to `experiments/results/false_alarms.jsonl`, a line a fit. Labels are looked at only to count.
+that `predict` reports to `experiments/results/false_alarms/lines.jsonl`, a line a fit. Labels only serve to count.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from experiments import datasets, results, runs
 from experiments.evaluation import versions
 from rdplearn import RDPDetector
 
-PATH = results.RESULTS / "false_alarms.jsonl"
+PATH = results.RESULTS / "false_alarms" / "lines.jsonl"
 N_ROWS, N_FRESH, N_ANOMALIES, N_SEEDS = 3_000, 20_000, 2_000, 5
 AUTO, AUTO_RATE = "auto", 0.01  # `contamination="auto"` promises about so many normal rows
 RATES, SHARES = (0.001, 0.01, 0.05, AUTO), (0.0, 0.01, 0.03, 0.05, 0.1)

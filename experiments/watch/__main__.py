@@ -20,7 +20,7 @@ from experiments.results import RESULTS, append, read_file
 from experiments.watch.drifts import DRIFTS, Scene
 from experiments.watch.sources import names, split
 
-LINES = RESULTS / "watch.jsonl"
+LINES = RESULTS / "watch" / "lines.jsonl"
 PAGE, MARK, END = REPOSITORY / "docs" / "watch.md", "<!-- watch -->", "<!-- end -->"
 N_SEEDS = 1
 SEEDS_OF_MADE_UP = 2
