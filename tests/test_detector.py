@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from rdplearn import KeepRounds, RandomMapping, RDPDetector, RDPWarning
 from tests.conftest import SMALL, planted_table
 
-
 PRESETS = {"paper": SMALL, "default": {name: SMALL[name] for name in ("n_members", "n_rounds", "random_state")}}
 paper_only = pytest.mark.paper_only  # what is said of the paper's losses and scores
 
