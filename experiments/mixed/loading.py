@@ -25,8 +25,8 @@ def path_of(name: str) -> Path:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read all cells as text: nothing is taken as a number, a date or missing."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    """Read all cells as text: nothing is taken as a number, a date or missing. Names lose spaces around them."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False).rename(columns=str.strip)
 
 
 def is_missing(cells: pd.Series) -> pd.Series:

@@ -23,7 +23,7 @@ from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
 from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, share_threshold
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
-from rdplearn._training.cells import learn_cells
+from rdplearn._training.cells import MOST_CELLS, learn_cells
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
@@ -262,7 +262,8 @@ def learn_voices(
 
     curve_rows : gives the rows that curves are learned from; sampled : the rows that say what is typical
     """
-    if plan.columns is not None and detector.combination_.geometric:
+    is_table = plan.columns is not None and len(plan.columns.group_of_column) <= MOST_CELLS
+    if plan.columns is not None and is_table and detector.combination_.geometric:
         detector.cells_ = learn_cells(curve_rows(), plan.columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
     teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]

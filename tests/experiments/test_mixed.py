@@ -171,6 +171,11 @@ def two_tables(folders):
     return folders
 
 
+def test_cells_stay_as_they_stand_and_names_lose_spaces(tmp_path):
+    (tmp_path / "table.csv").write_text("price ,zip\n1.50,00501\nNA,\n")
+    assert loading.read(tmp_path / "table.csv").to_dict("list") == {"price": ["1.50", "NA"], "zip": ["00501", ""]}
+
+
 def test_lines_are_written_once_and_make_the_page(two_tables, monkeypatch):
     monkeypatch.setattr(command, "KINDS", ("times100", "mismatch"))
     assert loading.names() == ["mixed/other", "mixed/shop"]

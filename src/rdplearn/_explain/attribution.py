@@ -1,15 +1,15 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
 A column is to blame if mending it mends the row. A row :math:`x` is scored again with the cells of one column as other
-rows have them: those that are most like it, and the most typical row of all (`typical_rows.py`). The lower of these
-scores counts, and what mending takes off the score is the column's *repair*,
+rows have them: those that are most like it, one by one and their median, and what is usual in the table
+(`typical_rows.py`). The lowest of these scores counts, and what mending takes off the score is the column's *repair*,
 
 .. math:: r_j = s(x) - \min_t s(x \text{ with } t_j) \ge 0 .
 
-Where two columns are both odd, mending one of them may change nothing. So what a value does alone counts a little, too:
-:math:`e_j = s(t \text{ with } x_j) - s(t)`. With :math:`s_0` the score of the most typical row, the rest of
-:math:`s(x) - s_0 - \sum_j (r_j + 0.1 e_j)` is shared out in proportion, so that contributions add up and keep their
-order.
+Where two columns are both odd, mending one of them may change nothing. So what a value does alone decides where mending
+says nothing: :math:`e_j = s(t \text{ with } x_j) - s(t)`. With :math:`s_0` the score of the most typical row, the rest
+of :math:`s(x) - s_0 - \sum_j (r_j + 0.01 e_j)` is shared out in proportion, so that contributions add up and keep
+their order.
 
 Of many columns only those are tried whose values deviate most from those of similar rows. Only scores are asked for, so
 that this holds for every detector, whatever it does inside. Columns may be grouped: a group is mended as a whole.
@@ -28,7 +28,7 @@ from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, row_blocks
 
 ALL_TRIED, MOST_TRIED, SHARE_TRIED = 40, 128, 0.3  # columns: all of so few, and of more this share, at most so many
-ALONE = 0.1  # how much it counts what a value does by itself, beside what mending it does
+ALONE = 0.01  # how much it counts what a value does by itself, beside what mending it does
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
 N_FREQUENT = 10
 
@@ -52,6 +52,7 @@ def attribute(
     sizes = np.bincount(group_of_column)
     together, weights = sizes[group_of_column] > 1, typical_rows.weights(group_of_column)
     keeps_sparse = sp.issparse(matrix) and not together.any()
+    usual = typical_rows.usual(together)
     size = int(np.clip(CELLS_AT_ONCE // matrix.shape[1], FEWEST_ROWS, MOST_ROWS))
     parts = []
     for block in row_blocks(matrix.shape[0], size):
@@ -59,7 +60,9 @@ def attribute(
         typical, nearest = typical_rows.similar_rows(actual, together, weights)
         deviations = typical_rows.deviations(actual - typical)
         rows, groups = most_deviating(deviations, group_of_column, n_tried(len(sizes)))
-        others = [typical, typical_rows.rows[np.zeros(len(nearest), dtype=np.int64)]]
+        others = [typical, usual[np.zeros(len(nearest), dtype=np.int64)]]
+        if len(sizes) <= ALL_TRIED:
+            others += [typical_rows.rows[places] for places in nearest.T]
         cells = Cells(actual, rows, groups, group_of_column, anomaly_scores)
         mended, alone = cells.repairs(others, scores[block]), cells.alone(typical)
         totals = scores[block] - typical_rows.score

@@ -20,7 +20,8 @@ from rdplearn.table.typical import TYPICAL_SHARES
 SAMPLED_ROWS = 1_000
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 128, 16, 2**16
-N_NEAREST = 3  # odd, so that a median is a value that occurs
+N_NEAREST = 6  # rows that are like a row
+N_MEDIAN = 3  # of them say what it would have in its columns; odd, so that a median is a value that occurs
 ROWS_AT_ONCE = 2**12  # their distances to all typical rows stay in the processor's cache
 SMALLEST_DISTANCE = 0.5  # in spreads
 LARGEST_RATIO = 1e30  # squares of spreads this small still fit into single precision
@@ -47,6 +48,14 @@ class TypicalRows:
         if sp.issparse(matrix) == sp.issparse(self.rows):
             return self
         return replace(self, rows=sp.csr_array(self.rows) if sp.issparse(matrix) else self.rows.toarray())
+
+    def usual(self, together: npt.NDArray[np.bool_]) -> Matrix:
+        """One row of the usual values: medians, and where columns make sense only together, the most typical row's."""
+        row = column_quantiles(self.rows, 0.5)
+        if together.any():
+            first = self.rows[[0]]
+            row = np.where(together, (first.toarray() if sp.issparse(first) else first)[0], row)
+        return sp.csr_array(row[None]) if sp.issparse(self.rows) else row[None]
 
     def deviations(self, differences: Matrix) -> Matrix:
         """Differences of values in units of their column's spread; of the same form, (n_rows, n_columns)."""
@@ -82,7 +91,7 @@ class TypicalRows:
         if sp.issparse(block):
             return self._similar_sparse(block, together, weights)
         nearest = np.concatenate([self._nearest(block[part], weights) for part in row_blocks(len(block), ROWS_AT_ONCE)])
-        first, second, third = (self.rows[nearest[:, place]] for place in range(N_NEAREST))
+        first, second, third = (self.rows[nearest[:, place]] for place in range(N_MEDIAN))
         return np.where(together, first, middle_of_three(first, second, third)), nearest
 
     def _in_spreads(self, differences: Doubles, spread: Doubles) -> Doubles:
@@ -119,7 +128,7 @@ class TypicalRows:
             apart = self._in_spreads(values - by_column[:, columns].toarray(), self.spread[columns])
             distances = np.minimum(apart, 1.0) @ weights[columns] - from_zero[:, columns].sum(axis=1) + of_empty_row
             nearest[row] = _places_of_smallest(distances[None])[0]
-            neighbours = self.rows[nearest[row]]
+            neighbours = self.rows[nearest[row, :N_MEDIAN]]
             columns = np.unique(neighbours.indices)
             first, second, third = neighbours[:, columns].toarray()
             found.append((columns, np.where(together[columns], first, middle_of_three(first, second, third))))

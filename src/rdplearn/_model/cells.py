@@ -12,7 +12,7 @@ With `J` columns there are `J` chances to be surprised, so each pays :math:`\log
 How soon cells are believed depends on the table. Where all columns are numbers, anomalies tend to be rows that are odd
 as a whole, and cells are heard when they are sure: their *odds* are -1. In tables as people write them, with
 categories, dates and texts, single cells go wrong, and they are heard sooner: the odds rise to 2 as the share of
-columns that are not numbers goes from none to a quarter. `docs/mixed.md` has the figures.
+columns that are not numbers goes from none to an eighth. `docs/mixed.md` has the figures.
 """
 
 from __future__ import annotations

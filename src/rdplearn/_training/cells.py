@@ -19,10 +19,11 @@ from rdplearn._views.view import View
 RIDGE = 0.02  # of every variance is taken for noise, so that nothing is predicted to the last bit
 LEAST_SPREAD = 1e-9
 ODDS = (-1.0, 2.0)  # of tables of numbers alone, and of those with enough other columns
-ENOUGH_OTHERS = 0.25
+ENOUGH_OTHERS = 0.125
 AS_THEY_ARE = (np.array([0.0]), np.array([0.0]))
 NO_CURVES = CurveView(np.zeros(1, dtype=np.int64), np.empty(0), np.empty(0))
 MOST_COMPANIONS = 1_000  # matrix columns: of more, predicting each from all others takes too long
+MOST_CELLS = 4_000  # matrix columns: of more, single cells have no voice, for looking at each takes too much memory
 
 
 def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
@@ -30,9 +31,12 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
     columns, n_rows = distinct_columns(sample), sample.shape[0]
     worded = np.array([is_worded(columns, places) for places in table.columns_of_group])
     rarity, none = np.zeros(len(columns)), np.zeros(len(worded))
+    n_unsaid = np.sum(table.reduced(np.add, dense(sample)) == 0, axis=0)
     for group in np.flatnonzero(worded):
         places = table.columns_of_group[group]
-        rarity[places], none[group] = surprises_of_words(np.array([n_ones(columns[place]) for place in places]), n_rows)
+        counts = np.array([*(n_ones(columns[place]) for place in places), n_unsaid[group]])
+        surprises = surprises_of_words(counts, n_rows)
+        rarity[places], none[group] = surprises[:-1], surprises[-1]
     for place in np.flatnonzero(table.is_mark):
         rarity[place] = -np.log(max(n_ones(columns[place]), 0.5) / n_rows)
     by_word = worded[table.group_of_column] | table.is_mark
@@ -65,7 +69,7 @@ def odds_of(share_of_numbers: float) -> float:
     Examples
     --------
     >>> [round(odds_of(share), 1) for share in (1.0, 0.9, 0.5)]
-    [-1.0, 0.2, 2.0]
+    [-1.0, 1.4, 2.0]
     """
     lowest, highest = ODDS
     return lowest + (highest - lowest) * min(1.0, (1.0 - share_of_numbers) / ENOUGH_OTHERS)
@@ -81,19 +85,16 @@ def n_ones(column: Distinct) -> int:
     return column.n_rows - column.n_zeros
 
 
-def surprises_of_words(counts: Ints, n_rows: int) -> tuple[Doubles, float]:
-    """How rare each category is, and having none of them: the share of rows whose category is as rare or rarer.
+def surprises_of_words(counts: Ints, n_rows: int) -> Doubles:
+    """How rare each category is: minus the logarithm of the share of rows whose category is as rare or rarer.
 
     Examples
     --------
-    >>> surprises, none = surprises_of_words(np.array([90, 5, 5]), 100)
-    >>> surprises.round(2).tolist(), round(none, 2)
-    ([-0.0, 2.3, 2.3], 5.3)
+    >>> surprises_of_words(np.array([90, 5, 5, 0]), 100).round(2).tolist()
+    [-0.0, 2.3, 2.3, 5.3]
     """
-    counts = np.append(counts, max(0, n_rows - int(counts.sum())))
     as_rare = np.array([counts[counts <= count].sum() for count in counts])
-    surprises = -np.log(np.maximum(as_rare, 0.5) / n_rows)
-    return surprises[:-1], float(surprises[-1])
+    return -np.log(np.clip(as_rare, 0.5, n_rows) / n_rows)
 
 
 def learn_companions(rows: Rows, table: TableColumns, ranks: View) -> Companions:
