@@ -1,6 +1,7 @@
 # Two commands do everything, set-up included, in a virtual environment of their own:
 #   make demo    the main job, on data that comes with the install
 #   make test    style, types, import directions, and all tests
+# `make docs` builds the site into docs/_build/html; a warning is an error.
 # `make soak` runs the long tests (`make soak PART=tables` some of them), and writes their figures to docs/soak.md.
 # `make test-spark` installs Spark and tests it.
 # `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test test-data test-spark test-mlflow soak browser postgresql lint benchmark clean
+.PHONY: demo test docs test-data test-spark test-mlflow soak browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
@@ -49,6 +50,11 @@ test-mlflow:
 	$(PYTHON) -m venv --clear $(VENV)-mlflow
 	$(VENV)-mlflow/bin/python -m pip install --quiet --disable-pip-version-check ".[mlflow]" pytest hypothesis
 	$(VENV)-mlflow/bin/python -m pytest -W default tests/test_mlflow.py
+
+# A link to a page or a heading that is not there is a warning, too, so links are checked without a network.
+docs: $(VENV)/ready-for-docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff check
@@ -92,5 +98,11 @@ $(VENV)/ready-for-tests: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	touch $@
 
+# pip 25.1 and later know dependency groups.
+$(VENV)/ready-for-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-mlflow build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlflow build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis

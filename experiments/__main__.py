@@ -23,6 +23,7 @@ from experiments import (
     tables,
 )
 from experiments.feedback.command import app as feedback
+from experiments.front_page.command import front_page
 from experiments.mixed.command import app as mixed
 from experiments.study.command import app as study
 from experiments.theory import NAMES as STATEMENTS
@@ -37,6 +38,7 @@ Start with: python -m experiments run all --budget quick (minutes, small data), 
 app = typer.Typer(help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(mixed, name="mixed")
 app.command("false-alarms")(false_alarms.run)
+app.command("front-page")(front_page)
 app.command("clean-tables")(clean_tables.run)
 app.add_typer(study, name="study")
 app.add_typer(feedback, name="feedback")

@@ -8,26 +8,24 @@ import subprocess
 import sys
 
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from rdplearn.cli import main
 
 
-def test_the_demo_prints_the_top_rows_and_writes_all_scores(tmp_path):
+def test_the_demo_prints_the_top_rows_and_writes_all_rows(tmp_path):
     output = tmp_path / "scores.csv"
     done = subprocess.run(
-        [sys.executable, "-m", "rdplearn.cli", "demo", "-o", str(output), "--top", "5"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-m", "rdplearn.cli", "demo", "-o", str(output)], capture_output=True, text=True, check=True
     )
-    assert len([line for line in done.stdout.splitlines() if line.endswith(("malignant", "benign"))]) == 5
-    assert "AUC-ROC" in done.stdout
+    assert "penguins" in done.stdout
+    assert "CC0" in done.stdout
     assert done.stderr == ""  # progress is for terminals
     rows = list(csv.DictReader(output.read_text().splitlines()))
-    assert len(rows) == 379
-    assert roc_auc_score([int(r["malignant"]) for r in rows], [float(r["anomaly_score"]) for r in rows]) > 0.9
+    assert len(rows) == 344
     assert list(tmp_path.iterdir()) == [output]  # nothing half-written is left beside it
+    first = sorted(rows, key=lambda row: int(row["rank"]))
+    assert {row["body_mass_g"] for row in first[:2]} == {"NA"}  # the two that nobody measured
+    assert sum(row["sex"] == "NA" for row in first[:11]) == 11
 
 
 def test_the_demo_speaks_json(tmp_path, monkeypatch, capsys):
@@ -38,7 +36,15 @@ def test_the_demo_speaks_json(tmp_path, monkeypatch, capsys):
     facts = json.loads(capsys.readouterr().out)
     rows = list(csv.DictReader((tmp_path / "scores.csv").read_text().splitlines()))
     best = max(rows, key=lambda row: float(row["anomaly_score"]))
-    assert [int(best["row"]), facts["n_rows"], len(facts["top"])] == [facts["top"][0]["row"], 379, 2]
+    assert [int(best["row"]), facts["n_rows"], len(facts["top"])] == [facts["top"][0]["row"], 344, 2]
+
+
+def test_the_demo_writes_rows_alone_to_standard_output(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rdplearn", "demo", "-o", "-"])
+    with pytest.raises(SystemExit) as ending:
+        main()
+    assert ending.value.code == 0
+    assert len(list(csv.DictReader(capsys.readouterr().out.splitlines()))) == 344
 
 
 def test_a_folder_that_is_not_there_is_one_line_on_stderr(tmp_path, monkeypatch, capsys):

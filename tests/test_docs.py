@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import rdplearn
+from tests.test_public_names import PUBLIC
+
 ROOT = Path(__file__).parent.parent
 PAGES = [
     "README.md",
+    "docs/getting_started.md",
     "docs/detector.md",
     "docs/representation.md",
     "docs/explanations.md",
@@ -61,5 +65,35 @@ def test_the_readme_names_the_commands_of_the_makefile():
         assert command in targets
 
 
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_name_is_in_the_reference(module):
+    sections = (ROOT / "docs/reference.rst").read_text().split(".. currentmodule:: ")
+    listed = {
+        section.split()[0]: set(re.findall(r"^   (\w+)$|:: (\w+)$", section, re.MULTILINE)) for section in sections
+    }
+    here, everyday = ({name for pair in listed[where] for name in pair} for where in (module, "rdplearn"))
+    assert set(PUBLIC[module].split()) <= here | everyday
+
+
+def test_every_page_is_in_a_table_of_contents():
+    pages = {path.stem for path in ROOT.glob("docs/*.md")} | {"reference"}
+    trees = "".join(
+        re.findall(r"```{toctree}(.*?)```", "".join(p.read_text() for p in ROOT.glob("docs/*.md")), re.DOTALL)
+    )
+    assert pages - set(trees.split()) == {"index"}
+
+
 def test_ci_runs_what_the_readme_promises():
     assert "make test" in (ROOT / ".ci/run").read_text()
+
+
+def test_hooks_have_the_ruff_of_the_tests():
+    hooks, pinned = ((ROOT / name).read_text() for name in (".pre-commit-config.yaml", "constraints.txt"))
+    assert re.findall(r"ruff-pre-commit\n    rev: v(.+)", hooks) == re.findall(r"^ruff==(.+)$", pinned, re.MULTILINE)
+
+
+def test_the_version_is_the_same_everywhere():
+    version = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert version == [rdplearn.__version__]
+    assert f"version: {rdplearn.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {rdplearn.__version__} (" in (ROOT / "CHANGELOG.md").read_text()

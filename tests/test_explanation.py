@@ -165,7 +165,7 @@ def test_groups_are_explained_as_one(detector: RDPDetector, table):
     [
         ({"a": [0, 1, 2, 3, 4]}, "Got none for column 5"),
         ({"a": [0, 1, 2, 3, 4, 5], "b": [5]}, "column 5 in group 'b', that is in another group"),
-        ({"a": [0, 1, 2, 3, 4, 6]}, "column 6 in group 'a', that the table has not"),
+        ({"a": [0, 1, 2, 3, 4, 6]}, "column 6 in group 'a', that the table does not have"),
         ({"a": [0, 1, 2, 3, 4, 5], "b": []}, "Got none for 'b'"),
     ],
 )

@@ -36,7 +36,7 @@ PUBLIC = {
     """,
     "rdplearn.spark": "score",
     "rdplearn.table": """
-        RowSample RowSampler Table TableEncoder TableSummary TextRules open_table sample_rows summarise
+        RowSample RowSampler Table TableEncoder TableSummary TextRules example_table open_table sample_rows summarise
     """,
 }
 IMPORTERS = {"import_module", "__import__"}

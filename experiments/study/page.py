@@ -294,8 +294,8 @@ def _distances(found: Table) -> str:
 def _curves(found: Table) -> str:
     return (
         "## What more time buys\n\nMore members, rounds and steps than the default's, against processor time; the "
-        "differences stand in the tables above. The learning rate follows from the steps, so that more steps are finer "
-        "ones. Time spent on members makes the ranking steadier, see below.\n\n"
+        "differences stand in the tables above. The learning rate follows from the steps, so that more steps are "
+        "smaller steps. Time spent on members makes the ranking steadier, see below.\n\n"
         "![Quality against cost](figures/default_cost.svg)\n"
         if any(found.has(entrant.label) for entrant in CURVES)
         else ""

@@ -117,11 +117,11 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
         or a member sees no more rows than columns, residuals are taken as they are.
     **Targets**
-    mapping : {"auto", "leaky", "linear", "sparse", "fourier", "identity", "few"}, transformer, callable, \
-            RandomMapping, or list of these, default="auto"
-        The random mapping η. A scikit-learn transformer is cloned, seeded and fitted on each member's rows; a callable
-        takes rows to targets and must always give the same answer; `rdplearn.RandomMapping` adds options. With a list,
-        members take turns; "auto" is a mix, or "leaky" for tall and wide tables.
+    mapping : str, transformer, callable, RandomMapping, or list of these, default="auto"
+        The random mapping η: "leaky", "linear", "sparse", "fourier", "identity" or "few". A scikit-learn transformer
+        is cloned, seeded and fitted on each member's rows; a callable takes rows to targets and must always give the
+        same answer; `rdplearn.RandomMapping` adds options. With a list, members take turns; "auto" is a mix, or
+        "leaky" for tall and wide tables.
     n_components : int, default=64
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
         ranking for more time.

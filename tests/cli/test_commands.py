@@ -161,7 +161,7 @@ def test_seeds_decide(run: Run, table: Path):
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "no such table": (["inspect", "nowhere.csv"], 1, "There is no file 'nowhere.csv'"),
     "no such model": (["score", "nowhere", "sales.csv"], 1, "There is no file 'nowhere'"),
-    "a table for a model": (["score", "sales.csv", "sales.csv"], 1, "is no model that can be read"),
+    "a table for a model": (["score", "sales.csv", "sales.csv"], 1, "cannot be read as a model"),
     "no such column": (["detect", "sales.csv", "--label", "fraude"], 1, "Did you mean 'fraud'?"),
     "no such id": (["detect", "sales.csv", "--id", "x"], 1, "--id names column 'x'"),
     "labels of another kind": (["detect", "sales.csv", "--label", "city", *QUICK], 1, "must hold 1 for anomalies"),

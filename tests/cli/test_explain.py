@@ -53,7 +53,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "row zero": (["MODEL", "sales.csv", "--row", "0"], 2, "must be the number of a row, from 1"),
     "no such value": (["MODEL", "sales.csv", "--id", "order", "--row", "B1"], 1, "has 'B1' in column 'order'"),
     "no such column": (["MODEL", "sales.csv", "--id", "ordre", "--row", "A00057"], 1, "Did you mean 'order'?"),
-    "no model": (["sales.csv", "sales.csv"], 1, "is no model that can be read"),
+    "no model": (["sales.csv", "sales.csv"], 1, "cannot be read as a model"),
     "no rows": (["MODEL", "empty.csv"], 1, "There are no rows in 'empty.csv'"),
     "a column less": (["MODEL", "less.csv", "--row", "1"], 1, "Column 'city' of the fit is missing"),
 }

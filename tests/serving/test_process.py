@@ -73,7 +73,7 @@ def test_the_token_comes_from_the_environment_and_a_broken_file_is_told_of(files
         assert told["model"] == "shop"
         path.write_bytes(b"no model")
         line = process.stderr.readline()
-        assert line.startswith(f"rdplearn: Model 'shop' cannot be replaced. '{path}' is no model that can be read.")
+        assert line.startswith(f"rdplearn: Model 'shop' cannot be replaced. '{path}' cannot be read as a model.")
         path.write_bytes(files[1].read_bytes())
         assert process.stderr.readline().startswith("rdplearn: Model 'shop' was replaced: version ")
         process.send_signal(signal.SIGINT)

@@ -73,7 +73,7 @@ def test_a_key_by_name_is_an_identifier():
 
 
 def test_a_column_to_ignore_must_be_there():
-    with pytest.raises(TableError, match=r"names column 'idd', which the table has not. Did you mean 'id'\?"):
+    with pytest.raises(TableError, match=r"names column 'idd', which the table does not have. Did you mean 'id'\?"):
         TableEncoder(ignore=["idd"]).fit(pa.table({"id": [1, 2], "a": [1, 2]}))
 
 
@@ -88,7 +88,9 @@ def test_the_user_has_the_last_word():
         kind_of(texts("a", "b"), kinds={"column": "boolean"})
     with pytest.raises(TableError, match=r"must be one of .* Got 'numbr' instead. Did you mean 'number'?"):
         kind_of(texts("a", "b"), kinds={"column": "numbr"})
-    with pytest.raises(TableError, match=r"names column 'colum', which the table has not. Did you mean 'column'?"):
+    with pytest.raises(
+        TableError, match=r"names column 'colum', which the table does not have. Did you mean 'column'?"
+    ):
         kind_of(texts("a", "b"), kinds={"colum": "number"})
 
 

@@ -255,7 +255,11 @@ def column_groups(groups: Mapping[str, Sequence[int]] | None, names: list[str]) 
     for number, (name, columns) in enumerate(groups.items()):
         for column in columns:
             if not 0 <= column < len(names) or group_of_column[column] >= 0:
-                wrong = "that the table has not" if not 0 <= column < len(names) else "that is in another group already"
+                wrong = (
+                    "that the table does not have"
+                    if not 0 <= column < len(names)
+                    else "that is in another group already"
+                )
                 raise ValueError(f"The 'groups' parameter names column {column} in group {name!r}, {wrong}.")
             group_of_column[column] = number
         if not len(columns):

@@ -91,10 +91,10 @@ def opened_model_file(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
     except OSError as fault:
         raise ModelFileError(f"Cannot read {name}: {fault.strerror or fault}.") from None
     except ModelFileError as fault:
-        raise ModelFileError(f"{name} is no model that can be read. {fault}") from None
+        raise ModelFileError(f"{name} cannot be read as a model. {fault}") from None
     except (SafetensorError, UnicodeError) as fault:
         told = " ".join(str(fault).split())[:120]
-        raise ModelFileError(f"{name} is no model that can be read. It is damaged, or no model: {told}.") from None
+        raise ModelFileError(f"{name} cannot be read as a model. It is damaged, or no model: {told}.") from None
 
 
 def looks_like_model_file(path: str | os.PathLike[str]) -> bool:

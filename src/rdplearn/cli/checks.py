@@ -76,7 +76,7 @@ def require_columns(table: Table, *, carried: Sequence[str] = (), label: str | N
             if column not in table.column_names:
                 near = difflib.get_close_matches(column, table.column_names, n=1)
                 hint = f" Did you mean {shown(near[0])}?" if near else ""
-                raise TableError(f"{option} names column {shown(column)}, which {table.name} has not.{hint}")
+                raise TableError(f"{option} names column {shown(column)}, which {table.name} does not have.{hint}")
 
 
 def check_page(path: str | None) -> None:

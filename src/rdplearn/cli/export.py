@@ -39,5 +39,5 @@ def export(
     export_onnx(model, output, input_type=cast(Any, input_type))
     estimator = model.estimator if isinstance(model, TableModel) else model
     facts = {"model": model_path, "onnx": output, "opset": OPSET, "n_features": int(estimator.n_features_in_)}
-    words = f"ONNX (opset {OPSET}), {facts['n_features']:,} numbers per row: {output}"
+    words = f"ONNX (opset {OPSET}), {facts['n_features']:,} components per row: {output}"
     talk.tell(facts, lambda _: typer.echo(words))

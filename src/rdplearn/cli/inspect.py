@@ -115,7 +115,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
             groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""
             typer.echo(f"{facts['n_components']:,} features per row{groups}.")
     rows = f"{facts['n_rows']:,} rows, " if "n_rows" in facts else ""
-    typer.echo(f"{rows}{facts['n_features']:,} numbers per row.")
+    typer.echo(f"{rows}{facts['n_features']:,} components per row.")
 
 
 def shown_column(column: dict[str, Any]) -> dict[str, Any]:

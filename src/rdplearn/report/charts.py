@@ -83,7 +83,7 @@ def row_map(points: Doubles, rarity: Doubles, texts: Sequence[str] | None) -> Ch
     bar = {
         "tickvals": list(ticks),
         "ticktext": [f"{10**tick:,}" for tick in ticks],
-        "title": {"text": "a score this high has one row in", "side": "bottom"},
+        "title": {"text": "one row in this many scores as high", "side": "bottom"},
         "orientation": "h",
         "y": -0.02,
         "yanchor": "top",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from rdplearn.table.cells import TextRules
 from rdplearn.table.encoder import TableEncoder
+from rdplearn.table.example import example_table
 from rdplearn.table.reading import Table, open_table
 from rdplearn.table.sampling import RowSample, RowSampler, sample_rows
 from rdplearn.table.summary import TableSummary, summarise
@@ -21,6 +22,7 @@ __all__ = [
     "TableEncoder",
     "TableSummary",
     "TextRules",
+    "example_table",
     "open_table",
     "sample_rows",
     "summarise",

@@ -133,5 +133,5 @@ def _explain(fault: str, name: str, rows_read: int, has_header: bool) -> str:
     if "straddl" in fault or "quote" in fault.lower():
         return f"{name} has a row of several megabytes after row {rows_read}: is a quotation mark left open?"
     if "UTF8" in fault:
-        return f"{name} has bytes after row {rows_read} that its encoding has not. Pass --encoding."
+        return f"{name} has bytes after row {rows_read} that its encoding does not have. Pass --encoding."
     return f"Cannot read {name} after row {rows_read}: {' '.join(fault.split())[:200]}."

@@ -448,4 +448,4 @@ def _require_names(option: str, named: Iterable[str], present: Collection[str], 
     for name in sorted(set(named) - set(present)):
         near = difflib.get_close_matches(name, present, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise TableError(f"The {option!r} parameter names column {shown(name)}, which {table} has not.{hint}")
+        raise TableError(f"The {option!r} parameter names column {shown(name)}, which {table} does not have.{hint}")

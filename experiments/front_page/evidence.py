@@ -1,0 +1,111 @@
+"""The README's table of evidence. Every figure is a cell of a page that is generated from result files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from experiments.datasets import REPOSITORY
+from experiments.markdown import markdown_table
+
+BEGIN, END = "<!-- evidence: written by `python -m experiments front-page` -->", "<!-- /evidence -->"
+HEADER = ["", "rdplearn", "beside it", "measured on"]
+PEERS = ("IsolationForest", "LOF", "AE")
+Lines = list[list[str]]
+Rows = dict[str, dict[str, str]]
+
+
+def evidence(docs: Path = REPOSITORY / "docs") -> str:
+    """Write the table; a study that has no page yet has no line."""
+    default, results = ((docs / name).read_text() for name in ("default.md", "results.md"))
+    lines = _labelled_tables(default)
+    for name, lines_of in (("mixed.md", _mixed_tables), ("answers_study.md", _answers)):
+        if (docs / name).exists():
+            lines += lines_of((docs / name).read_text())
+    return markdown_table(HEADER, [*lines, *_paper(default, results)])
+
+
+def with_evidence(readme: str, table: str) -> str:
+    r"""Put the table between its two marks.
+
+    Examples
+    --------
+    >>> with_evidence(f"above {BEGIN} old {END} below", "new ") == f"above {BEGIN}\nnew {END} below"
+    True
+    """
+    before, rest = readme.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{table}{END}{after}"
+
+
+def rows_below(page: str, heading: str) -> Rows:
+    r"""Read the first table below a heading: from the first cell of each row to its other cells, by their columns.
+
+    Examples
+    --------
+    >>> rows_below("# Cost\n\n|  | time |\n|---|---|\n| forest | **1 s** |\n", "# Cost")
+    {'forest': {'time': '1 s'}}
+    """
+    _, found, below = page.partition(heading)
+    table = re.search(r"(?:^\|.*\n?)+", below, flags=re.MULTILINE) if found else None
+    if table is None:
+        raise ValueError(f"The page must have a table below {heading!r}. Write the page anew.")
+    header, _, *rows = ([cell.strip(" *") for cell in line[1:-1].split("|")] for line in table[0].splitlines())
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}
+
+
+def ours(rows: Rows) -> dict[str, str]:
+    """Give the row of rdplearn as it is; until the study is run anew, the last one of an earlier state."""
+    return rows.get("rdplearn") or [row for label, row in rows.items() if label.startswith("rdplearn")][-1]
+
+
+def _labelled_tables(page: str) -> Lines:
+    rows = rows_below(page, "## Against what users pick today")
+    default = rows["RDP default"]
+    sets = next(column for column in default if column.startswith("all "))
+    where = f"{sets.removeprefix('all ')} labelled tables, on which it was chosen: [the default](docs/default.md)"
+    return [
+        ["AUC-ROC / AUC-PR", f"**{default[sets]}**", _listed(rows, PEERS, sets), where],
+        ["processor time", f"**{default['processor time']}**", _listed(rows, PEERS, "processor time"), "the same"],
+    ]
+
+
+def _mixed_tables(page: str) -> Lines:
+    found, reasons = rows_below(page, "## Who finds what"), rows_below(page, "## The right reason")
+    n_tables = rows_below(page, "## Who finds what")["tables"]["missing"]
+    where = f"errors planted in {n_tables} real mixed tables: [mixed tables](docs/mixed.md)"
+    return [
+        ["AUC-ROC / AUC-PR, mixed tables", f"**{ours(found)['all']}**", _listed(found, PEERS[:1], "all"), where],
+        ["first reason is the planted column", f"**{ours(reasons)['all']}**", "no reasons to compare", "the same"],
+    ]  # fmt: skip
+
+
+def _answers(page: str) -> Lines:
+    heading = "## Sets with AADForest and PineForest"
+    rows = rows_below(page, heading)
+    n_sets = re.search(f"{heading}: (\\d+)", page)
+    where = f"{n_sets[1] if n_sets else 'many'} labelled tables: [what answers are worth](docs/answers_study.md)"
+    shown = {"RDP": "without answers", "AADForest": "AADForest", "PineForest": "PineForest"}
+    beside = "; ".join(f"{name} {rows[label]['found in 60']}" for label, name in shown.items())
+    return [["anomalies among 60 rows shown", f"**{rows['RDP, answered']['found in 60']}**", beside, where]]
+
+
+def _paper(default: str, results: str) -> Lines:
+    whole = rows_below(default, "## On the paper's sets, whole")
+    mean = whole.pop("mean")
+    verdict = re.search(
+        r"^(\d+) claims of the paper, as we find them: (\d+) holds, (\d+) partly, (\d+) does not", results, re.M
+    )
+    if verdict is None:
+        raise ValueError("docs/results.md must say how many claims hold. Run: python -m experiments results")
+    claims, holds, partly, does_not = verdict.groups()
+    return [
+        ["the default on the paper's sets", f"**{mean['default']}**", f"the paper's RDP {mean['paper']}",
+         f"{len(whole)} whole data sets: [the default](docs/default.md)"],
+        ["the paper's claims, run again", f"{holds} of {claims} hold", f"{partly} in part, {does_not} do not",
+         "its tables and figures: [results](docs/results.md)"],
+    ]  # fmt: skip
+
+
+def _listed(rows: Rows, labels: tuple[str, ...], column: str) -> str:
+    return "; ".join(f"{label} {rows[label][column]}" for label in labels)
