@@ -135,10 +135,10 @@ class AllPairs:
         """Draw what is random in some steps, which follow those that were drawn before."""
         while self.n_drawn < first_step:
             self._next_batch()
-        for number in range(first_step, first_step + n_steps):
-            key = step_keys(0, number + 1, 1, PARTNER)  # nobody but the user's own losses asks for a partner
-            shifts = 1 + below(words(key, 1), max(1, self.size - 1))
-            yield Draw(number, self._next_batch()[None], shifts, key, np.uint32(number + 1))
+        keys = step_keys(0, first_step + 1, n_steps, PARTNER)  # nobody but the user's own losses asks for a partner
+        shifts = 1 + below(words(keys[:, None], 1), max(1, self.size - 1))
+        for number, key, shift in zip(range(first_step, first_step + n_steps), keys, shifts, strict=True):
+            yield Draw(number, self._next_batch()[None], shift, key[None], np.uint32(number + 1))
 
     def _next_batch(self) -> Ints:
         self.n_drawn += 1
