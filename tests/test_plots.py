@@ -74,5 +74,5 @@ def test_a_notebook_shows_models_and_explanations_with_their_texts_escaped():
     assert "&lt;b onclick=x&gt;" in shown
     assert NASTY not in shown
     explanation = Explanation([NASTY], np.ones((12, 1)), np.ones(12), 0.0, np.ones((12, 1)), [Typical()])
-    assert "12 rows, the first 10 of them" in explanation._repr_html_()
+    assert "12 rows explained, the first 10 of them shown" in explanation._repr_html_()
     assert NASTY not in explanation._repr_html_()

@@ -23,7 +23,7 @@ WORTH_A_WORD = 0.1  # of what raises a score
 MOST_COMPARED = 32  # columns of a row, those with the largest contributions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """For each row, the part of its anomaly score that each column accounts for.
 
@@ -60,6 +60,9 @@ class Explanation:
     ...     print(sentence)
     amount 9,800 (typical 20 to 310) accounts for 75 % of the score
     items 31 (typical 1 to 7) accounts for 25 % of the score
+    >>> explanation
+    1 row explained. A typical row has score 0.1.
+    0: score 0.9. amount 9,800 (typical 20 to 310): 75%; items 31 (typical 1 to 7): 25%
     """
 
     column_names: list[str]
@@ -73,14 +76,29 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.anomaly_scores)
 
+    def __repr__(self) -> str:
+        """The first rows by their places, and what raises their scores."""
+        rows = [
+            f"{row}: score {self.anomaly_scores[row]:.4g}. {'; '.join(self.in_short(row))}"
+            for row in self._first_rows()
+        ]
+        return "\n".join([self._caption(), *rows])
+
     def _repr_html_(self) -> str:
-        """What a notebook shows: the first rows, and what raises their scores."""
+        """What a notebook shows: the same as a table."""
         rows = [
             {"score": f"{self.anomaly_scores[row]:.4g}", "what raises it": "; ".join(self.sentences(row))}
-            for row in range(min(len(self), SHOWN_ROWS))
+            for row in self._first_rows()
         ]
-        more = f", the first {len(rows)} of them" if len(rows) < len(self) else ""
-        return html_table(rows, f"{len(self):,} rows{more}. A typical row has score {self.baseline:.4g}.")
+        return html_table(rows, self._caption())
+
+    def _first_rows(self) -> range:
+        return range(min(len(self), SHOWN_ROWS))
+
+    def _caption(self) -> str:
+        rows = "1 row" if len(self) == 1 else f"{len(self):,} rows"
+        more = f", the first {SHOWN_ROWS} of them shown" if len(self) > SHOWN_ROWS else ""
+        return f"{rows} explained{more}. A typical row has score {self.baseline + 0.0:.4g}."
 
     def of_rows(self, rows: Ints) -> Explanation:
         """The explanation of some of the rows, by their places."""
