@@ -119,8 +119,8 @@ def _peers(found: Table) -> str:
     return (
         "## Against what users pick today\n\nMean AUC-ROC / AUC-PR; how far the default is ahead, with the p-value of "
         "Wilcoxon's signed-rank test in brackets; mean ranks by AUC-ROC / AUC-PR; processor time of fit and score over "
-        "all sets, as a multiple of IsolationForest's. Lines of the default are of another day and machine than those of "
-        "its peers; [speed](speed.md) has both in one run.\n\n"
+        "all sets, as a multiple of IsolationForest's. Lines of the default are of another day and machine than its "
+        "peers'; [speed](speed.md) has both in one run.\n\n"
         + markdown_table(header, lines)
         + "\n![Mean ranks by AUC-ROC](figures/default_ranks_auc_roc.svg)\n"
         "![Mean ranks by AUC-PR](figures/default_ranks_auc_pr.svg)\n"
