@@ -264,7 +264,7 @@ def assert_refused(path: str | Path, match: str | None = None) -> None:
 Tamper = Callable[[dict[str, Any], dict[str, Any]], object]
 TAMPERED: dict[str, tuple[Tamper, str]] = {
     "a later format": (lambda h, a: h.update(format=3), r"in format 3, and this is .* Upgrade rdplearn"),
-    "format zero": (lambda h, a: h.update(format=0), "which there never was"),
+    "format zero": (lambda h, a: h.update(format=0), "no such format exists"),
     "no format": (lambda h, a: h.pop("format"), "impossible 'format'"),
     "another estimator": (lambda h, a: h.update(estimator="os.system"), "holds 'os.system'"),
     "a list for the estimator": (lambda h, a: h.update(estimator=[]), "does not know"),

@@ -134,7 +134,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "other columns": (["review", "MODEL", "wide.csv", "--answers", "ANSWERS"], 1, "are about another table"),
     "a torn file": (["tell", "MODEL", "torn.csv", "-o", "new"], 1, "cut off, or edited"),
     "another table's answers": (["tell", "MODEL", "foreign.csv", "-o", "new"], 1, "of the fit"),
-    "no answers": (["tell", "MODEL", "sales.csv", "-o", "new"], 1, "is no answers file"),
+    "no answers": (["tell", "MODEL", "sales.csv", "-o", "new"], 1, "is not an answers file"),
     "over the model": (["tell", "MODEL", "ANSWERS", "-o", "MODEL"], 1, "the model itself"),
     "no such row": (["mute", "MODEL", "ANSWERS", "--row", "299", "-o", "new"], 1, "has no answer about row 299"),
     "no such rule": (["mute", "MODEL", "--remove", "x", "-o", "new"], 1, "There is no muting rule 'x'"),

@@ -119,8 +119,8 @@ def test_arrow_that_stands_for_more_than_it_is_gets_refused(server):
         (write_arrow(runs), 422, "Cast it to a plain type first"),
         (write_arrow(zeros.slice(0, 0)), 422, "There are no rows"),
         (write_arrow(pa.record_batch({"amount": [[1.0]]})), 422, "missing from the request"),
-        (b"ARROW1 it is not", 400, "no Arrow IPC stream"),
-        (b"", 400, "no Arrow IPC stream"),
+        (b"ARROW1 it is not", 400, "cannot be read as an Arrow IPC stream"),
+        (b"", 400, "cannot be read as an Arrow IPC stream"),
     ):
         answer = server.post("/score?model=orders", data=body, headers={"content-type": ARROW_STREAM})
         assert told in problem(answer, status)

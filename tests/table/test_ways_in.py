@@ -76,7 +76,7 @@ def test_a_workbook_means_the_same_as_its_csv(tmp_path: Path):
 
 def test_what_is_said_of_the_wrong_kind_of_file_is_an_error(workbook: Path, tmp_path: Path):
     (tmp_path / "people.csv").write_text(CSV)
-    with pytest.raises(TableError, match=r"The sheet '2024' is named, and '.*people.csv' is no Excel workbook"):
+    with pytest.raises(TableError, match=r"The sheet '2024' is named, and '.*people.csv' is not an Excel workbook"):
         open_table(tmp_path / "people.csv", sheet="2024")
     with pytest.raises(TableError, match="is an Excel workbook: leave out --separator and --encoding"):
         open_table(workbook, separator=";")

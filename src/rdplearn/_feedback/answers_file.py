@@ -76,11 +76,11 @@ def read_answers(path: str | os.PathLike[str]) -> AnswersFile:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TableError(f"{name} is no answers file: it is not UTF-8. Save it as CSV in UTF-8.") from None
+        raise TableError(f"{name} is not an answers file: it is not UTF-8. Save it as CSV in UTF-8.") from None
     header, *lines = _fields(text, name) or [[]]
     if tuple(header[:3]) != OURS or len(header) < 4:
         raise TableError(
-            f"{name} is no answers file: its first line must be {','.join(OURS)} and the columns of the table. Got "
+            f"{name} is not an answers file: its first line must be {','.join(OURS)} and the columns of the table. Got "
             f"{','.join(header)[:80]!r} instead."
         )
     if not text.endswith("\n"):
@@ -103,8 +103,8 @@ def _fields(text: str, name: str) -> list[Any]:
                 found.append(fields if not found else (reader.line_num, fields))
     except csv.Error as fault:
         raise TableError(
-            f"Line {reader.line_num} of {name} is no CSV ({fault}): the file was cut off, or edited. Correct the line, "
-            "or remove it."
+            f"Line {reader.line_num} of {name} is not CSV ({fault}): the file was cut off, or edited. Correct the "
+            "line, or remove it."
         ) from None
     return found
 

@@ -45,7 +45,7 @@ def read_arrow(body: bytes, limits: Limits) -> pa.RecordBatch:
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
     except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as fault:
         told = " ".join(str(fault).split())[:200]
-        raise bad_request(f"The body is no Arrow IPC stream that can be read: {told}.") from None
+        raise bad_request(f"The body cannot be read as an Arrow IPC stream: {told}.") from None
 
 
 def write_arrow(batch: pa.RecordBatch) -> bytes:

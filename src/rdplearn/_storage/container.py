@@ -137,7 +137,7 @@ def _read_header(file: Any) -> Mapping[str, Any]:
             f"{__version__}, which reads format {FORMAT_VERSION}. Upgrade rdplearn."
         )
     if version < 1:
-        raise ModelFileError(f"It has format {version}, which there never was.")
+        raise ModelFileError(f"It has format {version}, and no such format exists.")
     _require_layout(file, {HEADER_CHECKSUM: ("U8", (32,))}, exactly=False)
     if file.get_tensor(HEADER_CHECKSUM).tobytes() != hashlib.sha256(text.encode()).digest():
         raise ModelFileError("Its header does not match its checksum: the file is damaged.")

@@ -67,7 +67,7 @@ def check_converging(losses: Losses, step: int, settings: TrainingSettings) -> N
     parts = {name: getattr(losses, name) for name in ("distance", "novelty", "reconstruction")} | losses.auxiliary
     lost = [name for name, value in parts.items() if np.isnan(value)]
     if lost:
-        raise diverged(f"its {lost[0]} loss is no number any more after {step} steps", settings.learning_rate)
+        raise diverged(f"its {lost[0]} loss is not a number after {step} steps", settings.learning_rate)
 
 
 def diverged(what: str, learning_rate: float) -> ValueError:

@@ -252,7 +252,7 @@ def _open_file(
             raise TableError(f"{name} is an Excel workbook: leave out --separator and --encoding.")
         return _open_file(content, name, "csv", ",", "utf-8", header, None, limits)
     if sheet is not None:
-        raise TableError(f"The sheet {shown(sheet)} is named, and {name} is no Excel workbook. Leave out --sheet.")
+        raise TableError(f"The sheet {shown(sheet)} is named, and {name} is not an Excel workbook. Leave out --sheet.")
     if not start:
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     compression = next((kind for magic, kind in COMPRESSIONS.items() if start.startswith(magic)), None)
