@@ -98,7 +98,7 @@ class TableModel(BaseEstimator):
             | {"numbers": len(column["becomes"]), "note": column["note"]}
             for column in self.encoder.describe()
         ]
-        told = f"Fitted on {self.encoder.n_rows_:,} rows, {len(self.encoder.feature_names_):,} numbers each."
+        told = f"Fitted on {self.encoder.n_rows_:,} rows, {len(self.encoder.feature_names_):,} components each."
         return shown + html_table(columns, told)
 
     @for_partitions

@@ -128,7 +128,10 @@ def test_what_cannot_be_served_is_said_at_once(run: Run, files, tmp_path, monkey
     run("serve", tmp_path / "none.safetensors", exit_code=1)
     assert "Cannot read" in run("serve", tmp_path / "none.safetensors", exit_code=1).output
     (tmp_path / "table.csv").write_text("a,b\n1,2\n")
-    assert f"'{tmp_path / 'table.csv'}' is no model" in run("serve", tmp_path / "table.csv", exit_code=1).output
+    assert (
+        f"'{tmp_path / 'table.csv'}' cannot be read as a model"
+        in run("serve", tmp_path / "table.csv", exit_code=1).output
+    )
     bare = tmp_path / "bare.safetensors"
     rdplearn.save(rdplearn.RDPTransformer(n_steps=5, random_state=0).fit([[0.0, 1.0], [1.0, 0.0]]), bare)
     assert "holds a model without a table encoder" in run("serve", bare, exit_code=1).output

@@ -128,6 +128,6 @@ def print_fit(facts: Mapping[str, Any]) -> None:
         renewed = "member has" if facts["n_renewed"] == 1 else "members have"
         typer.echo(f"{facts['n_renewed']:,} {renewed} been renewed so far.")
     typer.echo(
-        f"{facts['n_rows']:,} rows, {facts['n_columns']} columns as {facts['n_features']} numbers. Rows with an "
+        f"{facts['n_rows']:,} rows, {facts['n_columns']} columns as {facts['n_features']} components. Rows with an "
         f"anomaly score above {facts['threshold']:.4g} are reported.\nModel: {facts['model']}"
     )

@@ -121,7 +121,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 def shown_column(column: dict[str, Any]) -> dict[str, Any]:
     """A column of the table as a row of the printout: the names of its numbers shortened to their count."""
     names = column["becomes"]
-    becomes = ", ".join(names) if len(names) <= 2 else f"{len(names)} numbers"
+    becomes = ", ".join(names) if len(names) <= 2 else f"{len(names)} components"
     shown = {**column, "becomes": becomes or "(left out)"}
     if shown.pop("distinct_is_estimate", False):
         shown["distinct"] = f"about {column['distinct']:,}"

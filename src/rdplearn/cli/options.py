@@ -375,7 +375,8 @@ class FeatureOptions(ColumnOptions):
     """What the columns mean, and how features are learned from them."""
 
     components: Annotated[
-        int | None, typer.Option(min=1, help="Numbers in a row's features; by default 32 or 128, as the table needs.")
+        int | None,
+        typer.Option(min=1, help="Components of a row's features; by default 32 or 128, as the table needs."),
     ] = None
     steps: Annotated[int, typer.Option(min=1, help="Steps of training.")] = 600
     seed: Seed = 0

@@ -118,7 +118,7 @@ def becomes(column: Mapping[str, Any]) -> str:
     names, note = column["becomes"], column["note"]
     if not names:
         return note or f"left out: {column['kind']}"
-    told = ", ".join(names) if len(names) <= 2 else f"{len(names)} numbers"
+    told = ", ".join(names) if len(names) <= 2 else f"{len(names)} components"
     return f"{told} ({note})" if note else told
 
 
