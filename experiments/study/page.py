@@ -75,7 +75,7 @@ def _default_in_words() -> str:
         f"({_members(p)}: see [the detector](detector.md)), in {p['n_rounds']} rounds of {p['n_steps']} steps "
         f"of {p['batch_size']} rows at "
         f"learning rate {p['learning_rate']:g}, drops {p['filter_fraction']:.0%} of the rows after each round, and "
-        f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} numbers whose residuals "
+        f"scores by the last {p['score_rounds']} rounds, each member by {p['n_components']} components whose residuals "
         "are brought to the same size. Members take turns in what they see. Beside them 8 members predict random "
         "distances, of all pairs of a batch, and score a row by its distance to a subsample in the space that they "
         "learned; the larger surprise of the two counts (see [voices](detector.md#voices-one-is-enough)). What follows "
@@ -119,8 +119,8 @@ def _peers(found: Table) -> str:
     return (
         "## Against what users pick today\n\nMean AUC-ROC / AUC-PR; how far the default is ahead, with the p-value of "
         "Wilcoxon's signed-rank test in brackets; mean ranks by AUC-ROC / AUC-PR; processor time of fit and score over "
-        "all sets, as a multiple of IsolationForest's. Lines of the default are of another day and machine than its "
-        "peers'; [speed](speed.md) has both in one run.\n\n"
+        "all sets, as a multiple of IsolationForest's. Lines of the default are of another day and machine than those "
+        "of its peers; [speed](speed.md) has both in one run.\n\n"
         + markdown_table(header, lines)
         + "\n![Mean ranks by AUC-ROC](figures/default_ranks_auc_roc.svg)\n"
         "![Mean ranks by AUC-PR](figures/default_ranks_auc_pr.svg)\n"
