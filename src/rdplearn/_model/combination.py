@@ -33,6 +33,7 @@ from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
 PRICE = 1.2  # in nats, of voices after the first
+DECIMALS = 12  # of the score
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
 
@@ -92,7 +93,8 @@ class Combination:
         """
         if not self.voices:
             return self.from_scale(self.averages(scaled, np.arange(len(self.weights))))
-        return np.asarray(np.interp(self.largest_surprise(scaled), *self.scale) / NATS)
+        # rounded, so that the least surprised rows have 0 and not what rounding leaves of it
+        return np.round(np.interp(self.largest_surprise(scaled), *self.scale) / NATS, DECIMALS)
 
     def largest_surprise(self, scaled: npt.NDArray[np.floating]) -> Doubles:
         """What the voice says that is surprised most, in nats: (n_rows,)."""
