@@ -164,3 +164,24 @@ def test_dask_frames_are_scored_as_frames_are(fitted, trips):
     assert np.array_equal(of_parts, reviewed.predict(numbers))
     with pytest.raises(TableError, match="takes rows in memory"):
         model.next(parts)
+
+
+def test_an_update_keeps_answers_and_rules(tmp_path):
+    frame = pd.DataFrame(
+        {"amount": np.random.default_rng(0).normal(100, 10, 400), "city": ["Oslo", "Rome", "Lima", "Rome"] * 100}
+    )
+    frame.loc[[3, 4], "amount"] = 400.0
+    model = rdplearn.TableModel(rdplearn.RDPDetector(n_members=4, n_rounds=2, random_state=0)).fit(frame)
+    reviewed = rdplearn.review(model).tell(frame.iloc[[3]], "normal")
+    reviewed.mute(frame.iloc[[4]], name="large amounts")
+    before = reviewed.estimator.n_renewed_
+    assert reviewed.partial_fit(frame) is reviewed
+    assert reviewed.estimator.n_renewed_ > before
+    assert [rule.name for rule in reviewed.estimator.rules_] == ["large amounts"]
+    rdplearn.save(reviewed, tmp_path / "model")
+    again = rdplearn.load(tmp_path / "model")
+    assert len(again.estimator.answers()[1]) == 1
+    np.testing.assert_array_equal(again.score_samples(frame), reviewed.score_samples(frame))
+    plain = rdplearn.TableModel(reviewed.estimator.detector, reviewed.encoder)
+    ranks = [(-scores).argsort().argsort()[3] for scores in (reviewed.score_samples(frame), plain.score_samples(frame))]
+    assert ranks[0] < ranks[1]  # the answer still makes it more normal

@@ -83,6 +83,18 @@ class Reviewed(OutlierMixin, BaseEstimator):
         self.detector.set_params(**parameters)
         return self
 
+    def partial_fit(self, X: Any, y: object = None) -> Self:
+        """Renew the detector's oldest members with further rows; answers and muting rules stay, and count as before.
+
+        See `RDPDetector.partial_fit`. The detector itself is renewed.
+        """
+        self.detector.partial_fit(X)
+        self._made_for = _identity(self.detector)
+        for learned in ("_columns", "_scale"):
+            self.__dict__.pop(learned, None)
+        self._forget_learned()
+        return self
+
     # ---- answers
 
     def tell(self, rows: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:

@@ -108,7 +108,8 @@ def updated_model(path: str, table: Table, n_jobs: int) -> TableModel:
 
     model, before = (load_table_model(path, ["RDPDetector"], n_jobs) for _ in range(2))
     sampler = score_sampler()
-    had_scores = model.memory_ is not None and model.memory_.scores is not None
+    is_answered = hasattr(model.estimator, "detector")  # then 'watch' compares columns alone
+    had_scores = not is_answered and model.memory_ is not None and model.memory_.scores is not None
     model.partial_fit(watched(table, sampler, frozenset(model.encoder.ignore)))
     return remember_scores_of(model, sampler, before) if had_scores else model
 
