@@ -262,9 +262,9 @@ def learn_voices(
 
     curve_rows : gives the rows that curves are learned from; sampled : the rows that say what is typical
     """
-    is_table = plan.columns is not None and len(plan.columns.group_of_column) <= MOST_CELLS
-    if plan.columns is not None and is_table and detector.combination_.geometric:
-        detector.cells_ = learn_cells(curve_rows(), plan.columns, views[COMPANION_VIEW])
+    columns, is_geometric = plan.columns, detector.combination_.geometric
+    if columns is not None and is_geometric and len(columns.group_of_column) <= MOST_CELLS:
+        detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
     teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]
     detector.combination_ = with_voices(detector.combination_, scaled, teams)

@@ -53,6 +53,11 @@ class TableColumns:
 
     def reduced(self, function: np.ufunc, cells: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Something of each matrix column to something of each column of the table: (n_rows, n_groups)."""
-        by_group = np.argsort(self.group_of_column, kind="stable")
-        starts = np.searchsorted(self.group_of_column[by_group], np.arange(len(self.names)))
+        by_group, starts = self._in_order
         return function.reduceat(cells[:, by_group], starts, axis=1)
+
+    @cached_property
+    def _in_order(self) -> tuple[Ints, Ints]:
+        """The matrix columns, group by group, and where each group starts among them."""
+        by_group = np.argsort(self.group_of_column, kind="stable")
+        return by_group, np.searchsorted(self.group_of_column[by_group], np.arange(len(self.names)))
