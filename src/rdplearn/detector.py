@@ -49,7 +49,7 @@ from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
 from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import read_matrix, warn_if_constant
 from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
@@ -522,12 +522,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         [0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
         """
         matrix = self._new_rows(X)
-        n_here = matrix.shape[0]
-        if n_here > SHARE_ROWS:
-            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
-        scaled = all_scaled_scores(self, matrix)
+        scaled = all_scaled_scores(self, matrix[drawn_rows(matrix.shape[0], SHARE_ROWS, 0)])
         views = in_turn(self.chosen_.views, self.chosen_.n_members)
-        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+        return assess(scaled, self.combination_, n_rows=n_rows or matrix.shape[0], views=views)
 
     def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:
         """How many of the rows at the top another seed would have there; None of a single member.
