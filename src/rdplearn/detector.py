@@ -55,7 +55,22 @@ from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 
-class RDPDetector(OutlierMixin, BaseEstimator):
+class ReportingMixin(OutlierMixin):
+    """What is reported, for a detector that has `score_samples` and `offset_`."""
+
+    @for_partitions
+    def decision_function(self: Any, X: Any) -> Doubles:
+        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
+        scores: Doubles = self.score_samples(X)
+        return scores - self.offset_
+
+    @for_partitions
+    def predict(self: Any, X: Any) -> Ints:
+        """-1 for rows that are reported as anomalous, +1 for the others."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+class RDPDetector(ReportingMixin, BaseEstimator):
     r"""Find anomalies in a table without labels, by predicting random distances (RDP).
 
     Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them.
@@ -425,16 +440,6 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         difference of φ and η (and over the last `score_rounds` rounds).
         """
         return -anomaly_scores(self, self._new_rows(X))
-
-    @for_partitions
-    def decision_function(self, X: Any) -> Doubles:
-        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
-        return self.score_samples(X) - self.offset_
-
-    @for_partitions
-    def predict(self, X: Any) -> Ints:
-        """-1 for rows that are reported as anomalous, +1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
 
     @for_partitions
     def member_scores(self, X: Any) -> Doubles:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
@@ -22,14 +22,14 @@ from rdplearn._feedback.scale import Scale, learn_scale
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 from rdplearn._views.matrix import read_matrix
-from rdplearn.detector import RDPDetector
+from rdplearn.detector import RDPDetector, ReportingMixin
 from rdplearn.table.typical import Typical, value_words
 
 MOST_NAMED, SMALLEST_NAMED = 3, 0.1  # answered rows in an explanation, and their part of the largest
 ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
 
 
-class Reviewed(OutlierMixin, BaseEstimator):
+class Reviewed(ReportingMixin, BaseEstimator):
     """A fitted detector that takes answers and gets better by them, without being fitted again.
 
     `rdplearn.review` makes one of a fitted detector or `TableModel`. Scores are on a scale of their own: 0 is an
@@ -200,16 +200,6 @@ class Reviewed(OutlierMixin, BaseEstimator):
         matrix = self._rows(X)
         scores, _ = self._moved(matrix)
         return -self._put_down(scores, self._muting(matrix, scores))
-
-    @for_partitions
-    def decision_function(self, X: Any) -> Doubles:
-        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
-        return self.score_samples(X) - self.offset_
-
-    @for_partitions
-    def predict(self, X: Any) -> Ints:
-        """-1 for rows that are reported as anomalous, +1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
 
     @for_partitions
     def uncertainty(self, X: Any) -> Doubles:
