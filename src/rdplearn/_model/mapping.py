@@ -217,7 +217,6 @@ def draw_mapping(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.random((5, 3), dtype=np.float32)
     >>> draw_mapping("leaky", rows, np.arange(5), 4, rng)(rows).shape
