@@ -24,6 +24,7 @@ from rdplearn.evaluation import classification_score, clustering_scores
 _PACKAGES = {
     "rdplearn": "rdplearn", "numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "numba": "numba",
     "torch": "torch", "pyod": "pyod", "gensim": "gensim", "umap": "umap-learn",
+    "isotree": "isotree",
 }  # fmt: skip
 
 
