@@ -219,6 +219,17 @@ def title(name: str) -> str:
     return name.removeprefix("gallery/").rpartition("_")[0].replace("_", " ")
 
 
+def seed_of(name: str) -> int:
+    """Tell which seed a set was drawn with.
+
+    Examples
+    --------
+    >>> seed_of("gallery/two_moons_1")
+    1
+    """
+    return int(name.rpartition("_")[2])
+
+
 def _noisy(rng: Rng, rows: np.ndarray, scale: float) -> np.ndarray:
     return rows + rng.normal(0, scale, rows.shape)
 
