@@ -105,4 +105,4 @@ $(VENV)/ready-for-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-mlflow build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlflow build dist docs/_build docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

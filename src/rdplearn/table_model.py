@@ -95,7 +95,7 @@ class TableModel(BaseEstimator):
             return shown
         columns = [
             {"column": column["column"], "taken as": column["kind"], "typical": column["typical"]}
-            | {"numbers": len(column["becomes"]), "note": column["note"]}
+            | {"components": len(column["becomes"]), "note": column["note"]}
             for column in self.encoder.describe()
         ]
         told = f"Fitted on {self.encoder.n_rows_:,} rows, {len(self.encoder.feature_names_):,} components each."
@@ -209,7 +209,9 @@ class TableModel(BaseEstimator):
         if not pieces:
             raise TableError(f"There are no rows in {opened.name} to explain.")
         explanation = joined(pieces)
-        return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
+        if wanted is None:
+            return explanation
+        return replace(explanation.of_rows(np.searchsorted(wanted, np.asarray(rows))), places=np.asarray(rows))
 
     @for_partitions
     def assess(self, table: Any, *, n_rows: int | None = None) -> Assessment | ClusterAssessment:
