@@ -189,7 +189,7 @@ class TableModel(BaseEstimator):
         >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)
         >>> model = rdplearn.TableModel(detector).fit(people)
         >>> model.explain(pd.DataFrame({"age": [9000], "city": ["Rome"]})).sentences(0)[0]  # doctest: +ELLIPSIS
-        'age 9,000 (typical 31 to 57) accounts for ... % of the score'
+        'age 9,000 (typical 31 to 57) accounts for ...% of the score'
         """
         opened = open_table(table)
         wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))

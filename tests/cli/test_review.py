@@ -47,8 +47,8 @@ def test_a_row_is_shown_with_its_reasons_and_cells(run: Run, table: Path, model:
 def test_undo_takes_the_last_answer_back_and_asks_again(run: Run, table: Path, model: Path, answers: Path):
     before = answers_of(answers)
     told = run("review", model, table, stdin="uuuuuq").stdout
-    assert told.count("Taken back.") == 4
-    assert "There is no answer to take back." in told
+    assert told.count("Undone.") == 4
+    assert "There is no answer to undo." in told
     assert answers_of(answers) == []
     assert f"Row {before[0][0]:,}:" in told
 
