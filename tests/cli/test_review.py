@@ -138,7 +138,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "over the model": (["tell", "MODEL", "ANSWERS", "-o", "MODEL"], 1, "the model itself"),
     "no such row": (["mute", "MODEL", "ANSWERS", "--row", "299", "-o", "new"], 1, "has no answer about row 299"),
     "no such rule": (["mute", "MODEL", "--remove", "x", "-o", "new"], 1, "There is no muting rule 'x'"),
-    "no output": (["mute", "MODEL", "ANSWERS", "--row", "1"], 2, "goes with --row or --remove"),
+    "no output": (["mute", "MODEL", "ANSWERS", "--row", "1"], 2, "is needed with --row or --remove"),
 }
 
 
