@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state, get_tags
 
@@ -31,8 +32,6 @@ from rdplearn.table.frames import read_frame
 from rdplearn.table.memory import TableMemory, faded, learn_memory
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rdplearn._explain.cluster_reliability import ClusterAssessment
     from rdplearn._explain.reliability import Assessment
     from rdplearn.clusterer import RDPClusterer
@@ -377,8 +376,6 @@ def reasons_of(
 
 def beside(table: Any, opened: Table, columns: Mapping[str, npt.NDArray[Any]]) -> Any:
     """The table with further columns, as the type of frame that it is."""
-    import pyarrow as pa
-
     if nw.dependencies.is_into_dataframe(table):
         frame = nw.from_native(table, eager_only=True)
         series = [

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from rdplearn._explain.kinds import Kind, kinds_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
-from rdplearn._types import Doubles, Ints, Matrix
+from rdplearn._types import Doubles, Ints, Matrix, dense
 from rdplearn.table.typical import Typical, value_words
 
 SHOWN_ROWS = 10
@@ -203,8 +203,7 @@ class Explanation:
         if self.typical_rows is None:
             return found
         order = order[contributions[order] > 0][:MOST_COMPARED]
-        some = self.typical_rows[:, order]
-        some = some.toarray() if sp.issparse(some) else some
+        some = dense(self.typical_rows[:, order])
         for place, first in enumerate(order):
             if int(first) in found:
                 continue
@@ -314,11 +313,11 @@ def grouped_values(matrix: Matrix, group_of_column: Ints) -> Any:
     sizes = np.bincount(group_of_column)
     if (sizes == 1).all():
         return matrix if len(sizes) < 2 else matrix[:, np.argsort(group_of_column, kind="stable")]
-    dense = matrix.toarray() if sp.issparse(matrix) else matrix
-    values = np.empty((dense.shape[0], len(sizes)), dtype=object)
+    rows = dense(matrix)
+    values = np.empty((rows.shape[0], len(sizes)), dtype=object)
     for group, size in enumerate(sizes):
         columns = np.flatnonzero(group_of_column == group)
-        cells = dense[:, columns].tolist()
+        cells = rows[:, columns].tolist()
         values[:, group] = [row[0] for row in cells] if size == 1 else _as_objects([tuple(row) for row in cells])
     return values
 
@@ -330,8 +329,7 @@ def grouped_typical_rows(typical_rows: TypicalRows, group_of_column: Ints) -> An
         return typical_rows.rows[:, np.argsort(group_of_column, kind="stable")]
     values = np.full((typical_rows.rows.shape[0], len(sizes)), np.nan)
     single = np.flatnonzero(sizes[group_of_column] == 1)
-    cells = typical_rows.rows[:, single]
-    values[:, group_of_column[single]] = cells.toarray() if sp.issparse(cells) else cells
+    values[:, group_of_column[single]] = dense(typical_rows.rows[:, single])
     return values
 
 

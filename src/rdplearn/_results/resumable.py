@@ -15,7 +15,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from rdplearn._files.atomic import (
     checked_target,
@@ -27,9 +29,6 @@ from rdplearn._files.atomic import (
 from rdplearn._files.lock import is_ours
 from rdplearn._results.formats import format_of
 from rdplearn.errors import TableError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SECONDS_BETWEEN_ENTRIES = 1.0
 BLOCK_BYTES = 1 << 20
@@ -54,7 +53,6 @@ class GrowingFile:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "scores.csv"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -210,7 +210,7 @@ class ReadingOptions:
     def check(self, path: str | list[str] | None, output: str | None = None) -> None:
         """See that a table is named in one way, and that nothing is said in vain."""
         in_database = [option for option in (self.query, self.sql_table) if option is not None]
-        about_files = (self.separator, self.encoding, self.header, self.sheet) != (None,) * 4
+        about_files = any(value is not None for value in self.as_dict().values())
         if path is None and self.sql is None:
             raise typer.BadParameter("is missing. Name a file, or use --sql to read a database.", param_hint="TABLE")
         if (path is None and len(in_database) != 1) or (in_database and self.sql is None):
@@ -231,14 +231,7 @@ class ReadingOptions:
         if path is None:
             return open_table(connection=self.database, query=self.query, table=self.sql_table)
         separator = "\t" if self.separator in ("\\t", "tab") else self.separator
-        return open_table(
-            path,
-            separator=separator,
-            encoding=self.encoding,
-            header=self.header,
-            sheet=self.sheet,
-            limits=self.limits(),
-        )
+        return open_table(path, **{**self.as_dict(), "separator": separator}, limits=self.limits())
 
     def limits(self) -> dict[str, int]:
         pairs = [entry.partition("=") for entry in self.limit or ()]
@@ -316,19 +309,11 @@ class ColumnOptions:
 
     def encoder(self, also_ignored: list[str]) -> TableEncoder:
         from rdplearn.table import TableEncoder
+        from rdplearn.table.cells import TextRules
 
-        return TableEncoder(
-            kinds=self.kinds(),
-            ignore=[*(self.ignore or ()), *also_ignored],
-            weights=self.weights(),
-            missing=self.missing or (),
-            decimal=self.decimal,
-            thousands=self.thousands,
-            day_first=self.day_first,
-            date_format=self.date_format,
-            plain_numbers=self.plain_numbers,
-            strict=self.strict,
-        )
+        rules = {field.name: getattr(self, field.name) for field in fields(TextRules)} | {"missing": self.missing or ()}
+        ignored = [*(self.ignore or ()), *also_ignored]
+        return TableEncoder(kinds=self.kinds(), ignore=ignored, weights=self.weights(), **rules)
 
     def kinds(self) -> dict[str, str]:
         """What columns are."""
