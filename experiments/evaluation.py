@@ -24,6 +24,7 @@ from rdplearn.evaluation import classification_score, clustering_scores
 _PACKAGES = {
     "rdplearn": "rdplearn", "numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "numba": "numba",
     "torch": "torch", "pyod": "pyod", "gensim": "gensim", "umap": "umap-learn",
+    "isotree": "isotree",
 }  # fmt: skip
 _REPEAT_SECONDS, _MOST_REPEATS = 2.0, 5  # what is timed is repeated until it took this long, or so often
 
@@ -78,7 +79,7 @@ def _detect(model: Detector, rows: Any, labels: np.ndarray, _seed: int, _setting
     _, fit_seconds = _timed(model.fit, rows)
     scores, apply_seconds = _timed(model.score, rows)
     work_cpu_seconds = round(time.process_time() - start, 3)
-    trust = {"trust": model.trust(rows)} if hasattr(model, "trust") else {}
+    chosen = {"chosen": model.chosen()} if hasattr(model, "chosen") else {}
     spread = {}
     for part in ("member", "round", "last_rounds"):
         if hasattr(model, f"{part}_scores"):
@@ -88,7 +89,7 @@ def _detect(model: Detector, rows: Any, labels: np.ndarray, _seed: int, _setting
         "n_anomalies": int(labels.sum()),
         "metrics": detection_metrics(labels, scores),
         "spread": spread,
-        **trust,
+        **chosen,
         "fit_seconds": fit_seconds,
         "apply_seconds": apply_seconds,
         "work_cpu_seconds": work_cpu_seconds,

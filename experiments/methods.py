@@ -99,6 +99,9 @@ METHODS: dict[str, Method] = {
     "COPOD": Method("copod:COPOD"),
     "HBOS": Method("hbos:HBOS"),
     "CBLOF": Method("cblof:CBLOF"),
+    "INNE": Method("inne:INNE"),
+    "LODA": Method("loda:LODA"),
+    "EIF": Method("eif:EIF", {"n_trees": 100, "n_rows_per_tree": 256}),
     "AE of PyOD": Method("pyod_autoencoder:PyODAutoEncoder"),
     "RDP default": Method("rdp:RDPDefault", time_limit=None),
     # representation

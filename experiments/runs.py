@@ -132,6 +132,8 @@ def _missing_data(planned: list[Run], say: Say) -> list[tuple[str, str]]:
     """Name the sets that cannot be had, and whether it is their rows or their texts that methods would read."""
     missing = []
     for name, reads in dict.fromkeys((run.data, run.reads) for run in planned):
+        if reads == "rows" and datasets.is_here(name):
+            continue
         try:
             datasets.load(name)
             if reads == "texts":
