@@ -49,6 +49,11 @@ class Run:
         return results.run_key(self.task, self.method, self.config, self.data, self.seed)
 
     @property
+    def cell(self) -> str:
+        """What runs that differ in their seed alone have in common."""
+        return results.run_key(self.task, self.method, self.config, self.data, 0)
+
+    @property
     def reads(self) -> str:
         """What of the set the method takes: "rows" or "texts"."""
         return methods.METHODS[self.method].reads

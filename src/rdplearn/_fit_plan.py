@@ -31,7 +31,7 @@ from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, turns
@@ -133,8 +133,7 @@ def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, s
     n_held_back = 0
     if is_calibrated(detector):
         n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
-    held_back = np.sort(np.random.default_rng(seed).choice(n_rows, n_held_back, replace=False))
-    return Sampling(n_rows, n_draws, detector.bootstrap, held_back)
+    return Sampling(n_rows, n_draws, detector.bootstrap, drawn_rows(n_rows, n_held_back, seed))
 
 
 def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
@@ -143,8 +142,7 @@ def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
         return sampling.held_back
     if detector.contamination == "auto":
         return rows_to_sample(sampling.n_rows, seed)
-    n_judged = min(sampling.n_rows, SHARE_ROWS)
-    return np.sort(np.random.default_rng(seed).choice(sampling.n_rows, n_judged, replace=False))
+    return drawn_rows(sampling.n_rows, SHARE_ROWS, seed)
 
 
 def boosting_settings(

@@ -1,4 +1,4 @@
-"""Types that every stage shares, and how long work is cut into blocks of rows."""
+"""Types that every stage shares, and how rows are drawn or cut into blocks."""
 
 from __future__ import annotations
 
@@ -23,6 +23,24 @@ ROWS_AT_ONCE = 2**16
 def row_blocks(n_rows: int, size: int = ROWS_AT_ONCE) -> Iterator[slice]:
     """Slices that go through `n_rows` rows, `size` at a time."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def dense(rows: Matrix) -> npt.NDArray[Any]:
+    """Rows with every zero written out, whether or not they were sparse."""
+    return rows.toarray() if hasattr(rows, "toarray") else rows
+
+
+def drawn_rows(n_rows: int, most: int, seed: int | list[int]) -> Ints:
+    """Places of rows, ascending: of all, or of `most` of them, drawn uniformly and without replacement.
+
+    Examples
+    --------
+    >>> drawn_rows(3, 10, 0).tolist(), len(drawn_rows(100, 10, 0))
+    ([0, 1, 2], 10)
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
 
 
 @dataclass(frozen=True)

@@ -92,10 +92,7 @@ class Checkpoint:
     every: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.every, int) or self.every < 1:
-            raise ValueError(
-                f"The 'every' parameter of Checkpoint must be an integer from 1. Got {self.every!r} instead."
-            )
+        _require_positive("Checkpoint", "every", self.every)
 
 
 @dataclass(frozen=True)
@@ -111,10 +108,7 @@ class RecordEvery:
     n_steps: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_steps, Integral) or self.n_steps < 1:
-            raise ValueError(
-                f"The 'n_steps' parameter of RecordEvery must be an integer from 1. Got {self.n_steps!r} instead."
-            )
+        _require_positive("RecordEvery", "n_steps", self.n_steps)
 
 
 @dataclass(frozen=True)
@@ -130,6 +124,11 @@ class KeepRounds:
 
 Kept = TypeVar("Kept", Checkpoint, RecordEvery, KeepRounds)
 ASKED_FOR = (Checkpoint, RecordEvery, KeepRounds)
+
+
+def _require_positive(owner: str, name: str, value: object) -> None:
+    if not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"The {name!r} parameter of {owner} must be an integer from 1. Got {value!r} instead.")
 
 
 def check_callbacks(callbacks: Sequence[Any] | None, owner: str) -> None:

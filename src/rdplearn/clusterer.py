@@ -21,7 +21,7 @@ from rdplearn._model.products import in_steady_blocks, row_products
 from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
 from rdplearn._training.engines.engine import ENGINES
-from rdplearn._types import Floats, Matrix
+from rdplearn._types import Floats, Matrix, dense, drawn_rows
 from rdplearn._views.matrix import read_matrix
 from rdplearn.transformer import RDPTransformer
 
@@ -143,13 +143,8 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def assess(self, X: Any, *, n_rows: int | None = None) -> ClusterAssessment:
         """Whether there are clusters at all, how tight and how steady they are, without labels.
 
-        Judged by at most 4,000 rows, drawn at random; see `docs/representation.md`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_columns)
-        n_rows : int, optional
-            Rows of the table, if `X` is but a random sample of it.
+        Judged by at most 4,000 rows, drawn at random; see `docs/representation.md`. `n_rows` is how many the table
+        has, if `X` is but a random sample of it.
 
         Examples
         --------
@@ -161,10 +156,8 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         check_is_fitted(self)
         matrix = read_matrix(self, X, reset=False)
-        n_here = matrix.shape[0]
-        if n_here > MOST_ROWS:
-            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, MOST_ROWS, replace=False))]
-        return assess_clusters(self._features(matrix), self.cluster_centers_, n_rows=n_rows or n_here)
+        features = self._features(matrix[drawn_rows(matrix.shape[0], MOST_ROWS, 0)])
+        return assess_clusters(features, self.cluster_centers_, n_rows=n_rows or matrix.shape[0])
 
     @property
     def _n_features_out(self) -> int:
@@ -188,8 +181,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return kind(self.n_clusters, n_init=self.n_init, random_state=int(random.randint(2**31 - 1)))
 
     def _features(self, matrix: Matrix) -> Floats:
-        features = self.transformer_.transform(matrix)
-        return np.ascontiguousarray(features.toarray() if sp.issparse(features) else features, dtype=np.float32)
+        return np.ascontiguousarray(dense(self.transformer_.transform(matrix)), dtype=np.float32)
 
     def _nearest(self, features: Floats) -> Ints:
         return np.argmin(self._distances(features), axis=1).astype(np.int32)

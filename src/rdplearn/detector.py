@@ -49,13 +49,28 @@ from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
 from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import read_matrix, warn_if_constant
 from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 
-class RDPDetector(OutlierMixin, BaseEstimator):
+class ReportingMixin(OutlierMixin):
+    """What is reported, for a detector that has `score_samples` and `offset_`."""
+
+    @for_partitions
+    def decision_function(self: Any, X: Any) -> Doubles:
+        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
+        scores: Doubles = self.score_samples(X)
+        return scores - self.offset_
+
+    @for_partitions
+    def predict(self: Any, X: Any) -> Ints:
+        """-1 for rows that are reported as anomalous, +1 for the others."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+class RDPDetector(ReportingMixin, BaseEstimator):
     r"""Find anomalies in a table without labels, by predicting random distances (RDP).
 
     Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them.
@@ -427,16 +442,6 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         return -anomaly_scores(self, self._new_rows(X))
 
     @for_partitions
-    def decision_function(self, X: Any) -> Doubles:
-        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
-        return self.score_samples(X) - self.offset_
-
-    @for_partitions
-    def predict(self, X: Any) -> Ints:
-        """-1 for rows that are reported as anomalous, +1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-    @for_partitions
     def member_scores(self, X: Any) -> Doubles:
         """`score_samples` by each member alone. Shape (n_rows, n_members)."""
         matrix = self._new_rows(X)
@@ -522,12 +527,9 @@ class RDPDetector(OutlierMixin, BaseEstimator):
         [0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
         """
         matrix = self._new_rows(X)
-        n_here = matrix.shape[0]
-        if n_here > SHARE_ROWS:
-            matrix = matrix[np.sort(np.random.default_rng(0).choice(n_here, SHARE_ROWS, replace=False))]
-        scaled = all_scaled_scores(self, matrix)
+        scaled = all_scaled_scores(self, matrix[drawn_rows(matrix.shape[0], SHARE_ROWS, 0)])
         views = in_turn(self.chosen_.views, self.chosen_.n_members)
-        return assess(scaled, self.combination_, n_rows=n_rows or n_here, views=views)
+        return assess(scaled, self.combination_, n_rows=n_rows or matrix.shape[0], views=views)
 
     def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:
         """How many of the rows at the top another seed would have there; None of a single member.

@@ -33,7 +33,7 @@ from rdplearn._model.panel import Member
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
 from rdplearn._training.members import seat_members, train_stack
 from rdplearn._training.progress import Watch
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.view import View, join_views, sample_for_curves
@@ -119,11 +119,9 @@ def refuse_checkpoint(estimator: Any) -> None:
 
 def sample_of(n_rows: int, random_state: Any) -> Ints:
     """The rows that features are learned from: all, or a uniform sample."""
-    if n_rows <= MOST_ROWS_OF_FEATURES:
-        return np.arange(n_rows)
     # a copy: the estimator's own stream starts where it would on one machine
     seed = int(check_random_state(copy.deepcopy(random_state)).randint(2**31 - 1))
-    return np.sort(np.random.default_rng(seed).choice(n_rows, MOST_ROWS_OF_FEATURES, replace=False))
+    return drawn_rows(n_rows, MOST_ROWS_OF_FEATURES, seed)
 
 
 def fit_views(

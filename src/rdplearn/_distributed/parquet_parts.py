@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask.dataframe as dd
+import pyarrow as pa
 
 from rdplearn.errors import TableError
 from rdplearn.table import Table, open_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 ENDINGS = (".parquet", ".pq")
 
@@ -128,7 +128,6 @@ def stamp_of(path: str) -> tuple[int, int] | None:
 
 def look_at_footer(path: str) -> tuple[int, tuple[str, ...]]:
     """How many rows and which columns a Parquet file has."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._types import Doubles, Ints, Matrix, row_blocks
+from rdplearn._types import Doubles, Ints, Matrix, dense, drawn_rows, row_blocks
 from rdplearn.table.typical import TYPICAL_SHARES
 
 SAMPLED_ROWS = 1_000
@@ -53,8 +53,7 @@ class TypicalRows:
         """One row of the usual values: medians, and where columns make sense only together, the most typical row's."""
         row = column_quantiles(self.rows, 0.5)
         if together.any():
-            first = self.rows[[0]]
-            row = np.where(together, (first.toarray() if sp.issparse(first) else first)[0], row)
+            row = np.where(together, dense(self.rows[[0]])[0], row)
         return sp.csr_array(row[None]) if sp.issparse(self.rows) else row[None]
 
     def deviations(self, differences: Matrix) -> Matrix:
@@ -137,9 +136,7 @@ class TypicalRows:
 
 def rows_to_sample(n_rows: int, seed: int) -> Ints:
     """The rows of a table that say what is typical, of its rows and of scores, ascending: all, or a uniform sample."""
-    if n_rows <= SAMPLED_ROWS:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng([seed, SAMPLED_ROWS]).choice(n_rows, SAMPLED_ROWS, replace=False))
+    return drawn_rows(n_rows, SAMPLED_ROWS, [seed, SAMPLED_ROWS])
 
 
 def learn_typical_rows(sample: Matrix, scores: Doubles, seed: int) -> TypicalRows:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from rdplearn._feedback.compiled import dense_nearness
-from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, row_blocks
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, dense, row_blocks
 from rdplearn._views.view import SingleView, names_in, side_by_side
 from rdplearn.defaults import in_turn
 
@@ -102,7 +102,7 @@ def usual_spreads(seen: Rows) -> Doubles:
 
 def median_distance(seen: Rows) -> float:
     """The median L1 distance of two different rows; 1 if there are none."""
-    rows = seen.toarray() if sp.issparse(seen) else seen
+    rows = dense(seen)
     apart = np.concatenate([np.abs(rows[place + 1 :] - rows[place]).sum(axis=1) for place in range(len(rows))])
     apart = apart[apart > 0]
     return float(np.median(apart)) if len(apart) else 1.0
@@ -122,8 +122,7 @@ def nearness(rows: Rows, points: Rows) -> Floats:
     if sp.issparse(rows):
         return _sparse_nearness(rows, sp.csr_array(points))
     near = np.empty((rows.shape[0], points.shape[0]), dtype=np.float32)
-    points = points.toarray() if sp.issparse(points) else points
-    dense_nearness(np.ascontiguousarray(rows), np.ascontiguousarray(points), near)
+    dense_nearness(np.ascontiguousarray(rows), np.ascontiguousarray(dense(points)), near)
     return near
 
 

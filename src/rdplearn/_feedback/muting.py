@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from rdplearn._types import Matrix
+from rdplearn._types import Matrix, dense
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,7 @@ class MutingRule:
 
     def fits_values(self, matrix: Matrix) -> npt.NDArray[np.bool_]:
         """Which rows have the rule's values, whatever the reason of their score. Shape (n_rows,)."""
-        cells = matrix[:, list(self.places)]
-        cells = cells.toarray() if sp.issparse(cells) else np.asarray(cells)
+        cells = dense(matrix[:, list(self.places)])
         return np.all(cells.astype(np.float32) == np.asarray(self.values, dtype=np.float32), axis=1)
 
 
@@ -56,7 +54,7 @@ def rule_of_row(
                 f"{column!r} instead."
             )
     places = [place for column in same for place in groups[column]]
-    cells = row[[0]].toarray()[0] if sp.issparse(row) else np.asarray(row)[0]
+    cells = dense(row[[0]])[0]
     told = {column: words[column] for column in same}
     usual_name = ", ".join([reason, *(f"{column} {value}" for column, value in told.items())])
     return MutingRule(name or usual_name, reason, told, tuple(places), tuple(float(cells[place]) for place in places))

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
@@ -21,16 +20,16 @@ from rdplearn._feedback.muting import MutingRule, rule_of_row
 from rdplearn._feedback.process import Process, learn_process, prior_variance
 from rdplearn._feedback.scale import Scale, learn_scale
 from rdplearn._to_dask import for_partitions
-from rdplearn._types import Doubles, Ints, Matrix, row_blocks
+from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 from rdplearn._views.matrix import read_matrix
-from rdplearn.detector import RDPDetector
+from rdplearn.detector import RDPDetector, ReportingMixin
 from rdplearn.table.typical import Typical, value_words
 
 MOST_NAMED, SMALLEST_NAMED = 3, 0.1  # answered rows in an explanation, and their part of the largest
 ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
 
 
-class Reviewed(OutlierMixin, BaseEstimator):
+class Reviewed(ReportingMixin, BaseEstimator):
     """A fitted detector that takes answers and gets better by them, without being fitted again.
 
     `rdplearn.review` makes one of a fitted detector or `TableModel`. Scores are on a scale of their own: 0 is an
@@ -158,7 +157,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         if matrix.shape[0] != 1:
             raise ValueError(f"The 'row' parameter of mute must be one row. Got {matrix.shape[0]} instead.")
         explanation = self._nameless.explain(matrix, groups=self._groups)
-        cells = _dense(explanation.values)[0] if values is None else values
+        cells = dense(explanation.values)[0] if values is None else values
         words = {column: value_words(value) for column, value in zip(self._groups, cells, strict=True)}
         rule = rule_of_row(
             matrix, _first_reasons(explanation)[0], list(same), name=name, groups=self._groups, words=words
@@ -203,16 +202,6 @@ class Reviewed(OutlierMixin, BaseEstimator):
         return -self._put_down(scores, self._muting(matrix, scores))
 
     @for_partitions
-    def decision_function(self, X: Any) -> Doubles:
-        """`score_samples` minus `offset_`: negative for rows that are reported as anomalous."""
-        return self.score_samples(X) - self.offset_
-
-    @for_partitions
-    def predict(self, X: Any) -> Ints:
-        """-1 for rows that are reported as anomalous, +1 for the others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-    @for_partitions
     def uncertainty(self, X: Any) -> Doubles:
         """How far the score of each row may be from what a person would say: a standard deviation. Shape (n_rows,)."""
         matrix = self._rows(X)
@@ -240,7 +229,7 @@ class Reviewed(OutlierMixin, BaseEstimator):
         with np.errstate(divide="ignore", invalid="ignore"):
             stretch = np.nan_to_num((prior - baseline) / (explanation.anomaly_scores - explanation.baseline))
         told = np.array(self._told(matrix, prior, muting), dtype=object)
-        contributions, values = _dense(explanation.contributions), _dense(explanation.values)
+        contributions, values = dense(explanation.contributions), dense(explanation.values)
         return ReviewedExplanation(
             column_names=[*explanation.column_names, ANSWERS_COLUMN],
             contributions=np.column_stack([contributions * stretch[:, None], final - prior]),
@@ -349,15 +338,11 @@ def _identity(detector: RDPDetector) -> tuple[float, float, int]:
 
 
 def _first_reasons(explanation: Any) -> npt.NDArray[Any]:
-    return np.asarray(explanation.column_names, dtype=object)[_dense(explanation.contributions).argmax(axis=1)]
-
-
-def _dense(cells: Any) -> npt.NDArray[Any]:
-    return cells.toarray() if sp.issparse(cells) else np.asarray(cells)
+    return np.asarray(explanation.column_names, dtype=object)[dense(explanation.contributions).argmax(axis=1)]
 
 
 def _with_empty_column(typical_rows: Any) -> Any:
     if typical_rows is None:
         return None
-    rows = _dense(typical_rows)
+    rows = dense(typical_rows)
     return np.column_stack([rows, np.full(len(rows), np.nan)])

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
 from rdplearn._model.products import in_steady_blocks, row_products
-from rdplearn._types import Doubles, Floats, Rows, TableColumns
+from rdplearn._types import Doubles, Floats, Rows, TableColumns, dense
 from rdplearn._views.curves import CurveView
 from rdplearn._views.view import SeenRows, View
 
@@ -123,8 +122,3 @@ class CellVoice:
         marks = np.flatnonzero(self.table.is_mark)
         prices = self.prices[self.table.group_of_column[marks]].astype(np.float32)
         return np.add.reduce(np.maximum(heights[:, marks] - prices, 0), axis=1)
-
-
-def dense(rows: Rows) -> Floats:
-    """Rows as a dense array."""
-    return rows.toarray() if sp.issparse(rows) else rows

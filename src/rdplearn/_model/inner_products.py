@@ -14,13 +14,11 @@ without the noise of a finite draw:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rdplearn._model.mapping import MAPPING_SLOPE, Mapping
-from rdplearn._types import Floats, Rows
+from rdplearn._types import Floats, Rows, dense
 
 InnerProducts = Callable[[Rows], Floats]  # rows (n_rows, n_columns) to (n_rows, n_rows)
 
@@ -29,8 +27,7 @@ LINEAR_MAPPINGS = ("linear", "sparse", "identity")
 
 def inner_products(rows: Rows) -> Floats:
     """Inner products of all pairs of rows."""
-    products: Any = rows @ rows.T
-    return products.toarray() if sp.issparse(products) else products
+    return dense(rows @ rows.T)
 
 
 def rbf_kernel(rows: Rows, bandwidth: float) -> Floats:

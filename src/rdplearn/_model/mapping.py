@@ -30,7 +30,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 
-from rdplearn._types import Floats, Ints, Rows
+from rdplearn._types import Floats, Ints, Rows, dense
 from rdplearn.errors import TableError, unknown_choice
 
 MAPPING_NAMES = ("leaky", "linear", "sparse", "fourier", "identity", "few")
@@ -167,8 +167,7 @@ class UserMapping:
     function: Callable[[Rows], Any]
 
     def __call__(self, rows: Rows) -> Floats:
-        targets = self.function(rows)
-        targets = np.ascontiguousarray(targets.toarray() if sp.issparse(targets) else targets, dtype=np.float32)
+        targets = np.ascontiguousarray(dense(self.function(rows)), dtype=np.float32)
         if targets.ndim != 2 or len(targets) != rows.shape[0] or not np.isfinite(targets).all():
             raise ValueError(
                 "The 'mapping' must return one finite vector of numbers for each row, an array of shape "
@@ -218,7 +217,6 @@ def draw_mapping(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.random((5, 3), dtype=np.float32)
     >>> draw_mapping("leaky", rows, np.arange(5), 4, rng)(rows).shape

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from rdplearn._explain.explanation import Explanation, plain
 from rdplearn._explain.kinds import Kind
@@ -24,9 +25,6 @@ from rdplearn.table import Table, TableEncoder
 from rdplearn.table.cells import clean_cells, is_text, words_of
 from rdplearn.table.encodings import Number
 from rdplearn.table_model import RANK, REPORTED, SCORE, TableModel
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 KEPT_CELLS = 2**21
 REASONS, WHY = "reasons", "why"
@@ -156,8 +154,6 @@ class RankRows:
             first += rows.num_rows
 
     def _reasons_between(self, start: int, end: int) -> dict[str, Any]:
-        import pyarrow as pa
-
         here = slice(*np.searchsorted(self.explained, [start, end]))
         columns = {name: texts[here] for name, texts in self.reasons.items()}
         spread = in_their_places(columns, self.explained[here] - start, end - start)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from rdplearn._results.batches import RowsWithResults, numbered_results
 from rdplearn._results.labels import ClassCodes
@@ -65,8 +66,6 @@ class FeatureJudge:
 
     def add(self, embedded: EmbeddedRows) -> None:
         """Take in the next rows."""
-        import pyarrow as pa
-
         codes, known = self._classes.read(embedded.rows)
         features = embedded.features[known]
         names = [str(number) for number in range(features.shape[1])]

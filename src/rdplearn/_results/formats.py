@@ -11,16 +11,16 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as types
 
 from rdplearn._files.atomic import publish, written_whole
 from rdplearn.errors import TableError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROW = "row"
 
@@ -40,8 +40,6 @@ class CsvRows:
         return self._written(schema.empty_table(), header=True)
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
-        import pyarrow as pa
-
         return self._written(pa.Table.from_batches([batch]), header=False)
 
     def finish(self, grown: Path, target: Path) -> None:
@@ -78,7 +76,6 @@ class ParquetRows:
         return batch.serialize().to_pybytes()
 
     def finish(self, grown: Path, target: Path) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         with (
@@ -93,8 +90,6 @@ class ParquetRows:
 
     def encodings(self, schema: pa.Schema) -> dict[str, Any]:
         """Dictionaries for texts alone, since results hardly repeat; of row numbers the differences, all of them 1."""
-        import pyarrow.types as types
-
         texts = [field.name for field in schema if types.is_string(field.type) or types.is_large_string(field.type)]
         numbered = {ROW: "DELTA_BINARY_PACKED"} if ROW in schema.names else None
         return {"use_dictionary": texts or False, "column_encoding": numbered}
@@ -131,14 +126,9 @@ def as_json_rows(rows: pa.RecordBatch | pa.Table) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> as_json_rows(pa.table({"x": [1.5, float("nan")]}))
     [{'x': 1.5}, {'x': None}]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.types as types
-
     columns = {
         field.name: pc.if_else(pc.is_finite(cells), cells, pa.scalar(None, field.type))
         if types.is_floating(field.type)
@@ -151,9 +141,6 @@ def as_json_rows(rows: pa.RecordBatch | pa.Table) -> list[dict[str, Any]]:
 
 def as_simple_column(cells: Any) -> Any:
     """A column that every format can write: nested cells as JSON, categories and bytes as texts."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
     if types.is_dictionary(cells.type):
         return as_simple_column(cells.dictionary_decode())
     if types.is_nested(cells.type) or types.is_binary(cells.type) or types.is_large_binary(cells.type):
@@ -169,13 +156,10 @@ def numbered_rows(
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> rows = pa.record_batch({"order": ["A1", "A2"]})
     >>> numbered_rows(rows, 5, ["order"], {"cluster": np.array([0, 1])}).to_pylist()
     [{'row': 5, 'order': 'A1', 'cluster': 0}, {'row': 6, 'order': 'A2', 'cluster': 1}]
     """
-    import pyarrow as pa
-
     numbers = np.arange(first_row, first_row + rows.num_rows, dtype=np.int64)
     columns = {name: as_simple_column(rows.column(name)) for name in carried}
     return pa.record_batch({ROW: numbers, **columns, **own})

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from rdplearn.errors import TableError
 from rdplearn.table import TextRules
 from rdplearn.table.cells import FALSE_WORDS, TRUE_WORDS, clean_cells, words_of
 from rdplearn.table.wording import shown
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 MOST_CLASSES = 10_000
 
 
 def label_words(cells: pa.Array, label: str, table: str) -> pa.Array:
     """Labels as texts, null where they are missing."""
-    import pyarrow as pa
-
     return words_of(clean_cells(cells, TextRules(), label, table)).cast(pa.string())
 
 
@@ -32,14 +27,10 @@ def read_labels(
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> labels, known = read_labels(pa.array(["0", "yes", ""]), "fraud", "'sales.csv'")
     >>> labels.tolist(), known.tolist()
     ([False, True, False], [True, True, False])
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = pc.utf8_lower(label_words(cells, label, table))
     known = np.asarray(words.is_valid())
     anomalous = np.asarray(pc.is_in(words, value_set=pa.array([*TRUE_WORDS, "1", "1.0"])))
@@ -58,7 +49,6 @@ class ClassCodes:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> classes = ClassCodes("species", "'iris.csv'")
     >>> codes, known = classes.read(pa.record_batch({"species": ["rose", None, "iris", "rose"]}))
     >>> codes[known].tolist(), known.tolist()

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from rdplearn._results.batches import RowsWithResults, numbered_results
 from rdplearn._results.formats import ROW, as_json_rows, as_simple_column
@@ -20,9 +21,6 @@ from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.wording import shown
 from rdplearn.table_model import REPORTED, SCORE, TableModel
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,6 @@ class TopRows:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> top = TopRows(1, ["age"])
     >>> scores = np.array([0.1, 0.9])
     >>> top.add(ScoredRows(pa.record_batch({"age": [31, 257]}), 1, scores, scores > 0.5))
@@ -77,8 +74,6 @@ class TopRows:
 
     def add(self, scored: ScoredRows) -> None:
         """Take in the next rows."""
-        import pyarrow as pa
-
         # once there are enough, only higher scores matter
         beaten_at = self.scores[-1] if len(self.scores) == self.n_rows else -np.inf
         candidates = np.flatnonzero(scored.scores > beaten_at)
@@ -93,8 +88,6 @@ class TopRows:
             self._take_in(later.rows, later.numbers, later.scores, later.reported)
 
     def _take_in(self, rows: pa.Table, numbers: Ints, scores: Doubles, reported: npt.NDArray[np.bool_]) -> None:
-        import pyarrow as pa
-
         joined = rows if self.rows is None else pa.concat_tables([self.rows, rows], promote_options="permissive")
         scores = np.concatenate([self.scores, scores])
         order = np.argsort(-scores, kind="stable")[: self.n_rows]
@@ -104,8 +97,6 @@ class TopRows:
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """The rows, the highest score first; a column that bears the name of one of ours is left out."""
-        import pyarrow as pa
-
         if self.rows is None:
             return []
         columns = {

@@ -9,15 +9,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from rdplearn._files.atomic import disk_faults_told
 from rdplearn.errors import TableError
 from rdplearn.table.databases import Database
 from rdplearn.table.uuids import uuids_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MODES = {"fail": "create", "replace": "replace", "append": "create_append"}  # as ADBC calls them
 ROOM = "Make room, or name another folder in TMPDIR."
@@ -39,7 +38,6 @@ class SqlTable:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "shop.db"
@@ -62,7 +60,7 @@ class SqlTable:
             raise TableError(f"'{name}' is the table itself. Pass another name for the result.")
         self._there = database.schema_of(name)  # asked now: while rows are read, the connection has no time
         if if_exists == "fail" and self._there is not None:
-            raise TableError(f"Table '{name}' is there already. Pass --if-exists replace or append, or another name.")
+            raise TableError(f"Table '{name}' exists already. Pass --if-exists replace or append, or another name.")
 
     def __enter__(self) -> SqlTable:
         with disk_faults_told(tempfile.gettempdir(), remedy=ROOM):
@@ -71,8 +69,6 @@ class SqlTable:
 
     def add(self, batch: pa.RecordBatch, *, tally: Sequence[int] = ()) -> None:
         """Take in rows."""
-        import pyarrow as pa
-
         for place, name in enumerate(batch.schema.names):
             if name in self.database.uuids:  # a key returns as what it was
                 batch = batch.set_column(place, name, uuids_of(batch.column(place)))
@@ -96,8 +92,6 @@ class SqlTable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        import pyarrow as pa
-
         with self._copy:
             if kind is not None or self._writer is None:
                 return

@@ -7,7 +7,7 @@ a header asks for, `rebuild` puts it together again.
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -140,16 +140,8 @@ def rebuild(description: Any, arrays: Arrays) -> RDPTransformer:
     """Put a transformer together from its description and its arrays, which fit its `layout`."""
     stored, transformer = _read(description)
     take_columns(transformer, stored.n_columns, stored.column_names)
-    transformer.chosen_ = TransformerChoices(
-        view=_rebuild_view(stored, arrays),
-        mapping=stored.mapping,
-        bandwidth=stored.bandwidth,
-        n_components=stored.n_components,
-        slope=stored.slope,
-        unit_in_loss=stored.unit_in_loss,
-        unit_features=stored.unit_features,
-        start=stored.start,
-    )
+    settled = {field.name: getattr(stored, field.name) for field in fields(TransformerChoices) if field.name != "view"}
+    transformer.chosen_ = TransformerChoices(_rebuild_view(stored, arrays), **settled)
     transformer.n_components_ = stored.n_components
     n_deeper = len(widths_of(transformer))
     deeper = [(arrays[f"layer_{layer}.weights"], arrays[f"layer_{layer}.bias"]) for layer in range(1, n_deeper + 1)]

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rdplearn._model.cells import CellVoice, Companions, dense
-from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, TableColumns
+from rdplearn._model.cells import CellVoice, Companions
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, TableColumns, dense
 from rdplearn._views.balance import is_indicator
 from rdplearn._views.curves import Curve, CurveView, Distinct, distinct_columns, joined_curves, with_zero_at_zero
 from rdplearn._views.tails import RESIDUAL_POINTS, distance_curve, score_curve, tail_curve

@@ -32,7 +32,6 @@ def column_chances(rows: Rows) -> Floats:
 
     Examples
     --------
-    >>> import scipy.sparse as sp
     >>> chances = column_chances(sp.csr_array(([1, 1, 1], ([0, 1, 2], [3, 3, 9])), shape=(3, 100_000)))
     >>> [round(float(chance), 3) for chance in chances[[0, 3, 9]]]
     [0.005, 1.0, 1.0]

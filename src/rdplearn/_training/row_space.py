@@ -45,7 +45,6 @@ def row_space(rows: Floats) -> RowSpace:
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.random.default_rng(0).random((3, 8), dtype=np.float32)
     >>> space = row_space(rows)
     >>> space.rows.shape, bool(np.allclose(space.rows @ space.basis.T, rows, atol=1e-5))

@@ -210,7 +210,6 @@ def fit_curves(columns: list[Distinct], curve_of: Callable[[Distinct], Curve]) -
 
     Examples
     --------
-    >>> import numpy as np
     >>> table = np.array([[1.0], [2.0], [3.0], [4.0], [100.0]])
     >>> fit_curves(distinct_columns(table), rank_curve)(table).ravel().astype(float).round(2).tolist()
     [-1.03, -0.42, 0.0, 0.42, 1.03]

@@ -92,7 +92,6 @@ def fit_min_max(matrix: Matrix) -> MinMaxView:
 
     Examples
     --------
-    >>> import numpy as np
     >>> view = fit_min_max(np.array([[0, 5], [4, 5], [2, 5]]))
     >>> view(np.array([[1, 6]])).tolist()
     [[0.25, 0.20000000298023224]]

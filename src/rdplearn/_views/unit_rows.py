@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._types import Doubles, Floats, Matrix, Rows, row_blocks
+from rdplearn._types import Doubles, Floats, Matrix, Rows, dense, row_blocks
 from rdplearn._views.minmax import MinMaxView, fit_min_max
 
 SMALLEST_NORM = 1e-12
@@ -37,7 +37,7 @@ class CentredRows:
 
     def __call__(self, block: Matrix) -> Rows:
         """Prepare a block of rows."""
-        rows = self.columns(block.toarray() if sp.issparse(block) else block)
+        rows = self.columns(dense(block))
         rows -= self.centre
         return unit_normalise(rows)[0].astype(np.float32, copy=False) if self.unit else rows
 
@@ -116,12 +116,11 @@ def fit_centred_rows(matrix: Matrix, *, unit: bool) -> CentredRows:
     columns = fit_min_max(matrix)
     total = np.zeros(matrix.shape[1])
     for block in row_blocks(matrix.shape[0]):
-        rows = matrix[block]
-        total += columns(rows.toarray() if sp.issparse(rows) else rows).sum(axis=0, dtype=np.float64)
+        total += columns(dense(matrix[block])).sum(axis=0, dtype=np.float64)
     return CentredRows(columns, (total / matrix.shape[0]).astype(np.float32), unit)
 
 
 def unit_normalise(vectors: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Divide every row by its length; a row of zeros stays as it is. Returns the rows and their lengths."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    lengths = np.sqrt(np.einsum("...ij,...ij->...i", vectors, vectors))[..., None]
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > SMALLEST_NORM), lengths

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._types import Matrix, Rows, TableColumns
+from rdplearn._types import Matrix, Rows, TableColumns, drawn_rows
 from rdplearn._views.balance import fit_balanced
 from rdplearn._views.curves import (
     CurveView,
@@ -144,9 +144,7 @@ def curve_rows(matrix: Matrix, seed: int) -> Matrix:
 
 def sample_for_curves(n_rows: int, seed: int) -> npt.NDArray[np.int64]:
     """Rows to learn curves from: all, or a random sample of `CURVE_ROWS`."""
-    if n_rows <= CURVE_ROWS:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(seed).choice(n_rows, CURVE_ROWS, replace=False))
+    return drawn_rows(n_rows, CURVE_ROWS, seed)
 
 
 def _any_has(views: list[str], name: str) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import clone
 
 from rdplearn._types import Doubles
@@ -19,9 +20,6 @@ from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table.memory import REMEMBERED_ROWS, ScoreMemory, TableMemory, count_memory, thinned, with_scores
 from rdplearn.table.profiles import count_numbers, learn_numbers
 from rdplearn.table_model import TableModel, watched
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 LEVEL = 0.01
 SAMPLED_ROWS = 50_000  # of a new table, for its columns; all rows are scored
@@ -173,6 +171,8 @@ def _look(model: TableModel, table: Table, memory: TableMemory) -> tuple[RowSamp
             n_beyond += int((normality < model.estimator.offset_).sum())
             n_rows += batch.num_rows
     except TableError as fault:
+        if isinstance(fault.__context__, OSError):
+            raise  # the disk is at fault, and says nothing about the rows
         return _sampled(table), None, [f"The rows could not be scored: {fault}"]
     if sampler.is_empty:
         raise _no_rows(table)
@@ -207,8 +207,6 @@ def _scores_of_folds(start: TableModel, rows: pa.Table) -> Iterator[tuple[Double
 
     start : what is fitted, or goes on if it is fitted already
     """
-    import pyarrow as pa
-
     folds, n_scored = np.random.default_rng(SEED).permutation(rows.num_rows) % N_FOLDS, 0
     for fold in range(N_FOLDS):
         held_back = thinned(rows.take(pa.array(np.flatnonzero(folds == fold))), REMEMBERED_ROWS)

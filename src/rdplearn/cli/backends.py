@@ -24,6 +24,7 @@ from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
 SAMPLES_OF_A_PART = 16  # there may be thousands of parts
+Inputs = Mapping[str, str | list[str] | None]  # what is read, by what it is
 TASKS = {"scored": "rdp-score-part", "embedded": "rdp-embed-part", "grouped": "rdp-group-part"}
 
 
@@ -52,12 +53,7 @@ class Here:
         self.sql_table: SqlTable | None = None  # to be written
 
     def check(
-        self,
-        inputs: Mapping[str, str | list[str] | None],
-        output: str | None,
-        *others: str | None,
-        resume: bool = False,
-        label: str | None = None,
+        self, inputs: Inputs, output: str | None, *others: str | None, resume: bool = False, label: str | None = None
     ) -> None:
         """See before the work that its results, which are the output and others, can be written."""
         self.reading.check(inputs["table"], output)
@@ -108,12 +104,7 @@ class OnDask:
         self.client, self.reading, self.talk = client, reading, talk
 
     def check(
-        self,
-        inputs: Mapping[str, str | list[str] | None],
-        output: str | None,
-        *others: str | None,
-        resume: bool = False,
-        label: str | None = None,
+        self, inputs: Inputs, output: str | None, *others: str | None, resume: bool = False, label: str | None = None
     ) -> None:
         """See before the work that its results, which are the output and others, can be written."""
         from rdplearn._distributed.parquet_parts import find_parts

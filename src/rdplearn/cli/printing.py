@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import typer
 
 from rdplearn.table.wording import printable
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rdplearn.table import Table
 
 LONGEST_CELL = 40

@@ -12,16 +12,12 @@ MOST_DRAWN, MOST_LISTED = 12, 200
 
 
 def changes_report(model: TableModel, verdict: Verdict) -> dict[str, Any]:
-    """Gather what a page tells about the changes that `watch` found; `write_page` makes the page of it.
+    """Gather what a page tells about the changes that `watch` found, as plain values; `write_page` makes the page.
 
     Parameters
     ----------
     model : the fitted `TableModel` that was watched
     verdict : as `rdplearn.watch` gives it
-
-    Returns
-    -------
-    dict of plain values, as JSON can have them
 
     Examples
     --------

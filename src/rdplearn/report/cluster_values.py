@@ -6,19 +6,17 @@ functions for numbers and dates (Kolmogorov-Smirnov), half the sum of the differ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from rdplearn._types import Doubles
 from rdplearn.report.column_contents import ORDERED, column_contents, moment_words
 from rdplearn.table import TableEncoder
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.typical import Typical
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Ints = npt.NDArray[np.integer]
 

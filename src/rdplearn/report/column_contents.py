@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from rdplearn.table import TableEncoder
 from rdplearn.table.cells import clean_cells, words_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.typical import value_words
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ORDERED = ("number", "year", "date", "time")
 MISSING = "missing"

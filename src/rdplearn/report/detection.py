@@ -9,7 +9,7 @@ import numpy as np
 
 from rdplearn._explain.explanation import Explanation
 from rdplearn._results.scored import scored_rows
-from rdplearn._types import Doubles
+from rdplearn._types import Doubles, dense
 from rdplearn.errors import told_already
 from rdplearn.report.evaluation_curves import describe_evaluation
 from rdplearn.report.gathering import N_TOP, GatheredRows
@@ -112,8 +112,7 @@ def rank_drivers(explanation: Explanation) -> list[dict[str, Any]]:
 
     The largest part comes first; ``n_rows`` counts the rows in which the column has the largest part.
     """
-    contributions = explanation.contributions
-    contributions = contributions.toarray() if hasattr(contributions, "toarray") else np.asarray(contributions)
+    contributions = dense(explanation.contributions)
     shares = explanation.column_shares()
     leading = np.bincount(np.argmax(contributions, axis=1), minlength=len(shares))
     return [

@@ -7,19 +7,15 @@ is judged and some of which show on the map what is ordinary. Memory holds these
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from rdplearn._explain.reasons import MOST_EXPLAINED
 from rdplearn._results.scored import Evaluation, ScoredRows
 from rdplearn._types import Doubles, Ints
 from rdplearn.errors import TableError
 from rdplearn.table import RowSample, RowSampler, Table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 N_TOP, N_SAMPLED, N_ORDINARY = 300, 10_000, 1_500
 SEED = 0  # of the sample: the same table gives the same page
@@ -80,16 +76,12 @@ class GatheredRows:
 
     def listed(self) -> ListedRows:
         """The highest rows, the highest first, and then some of the sample that are not among them."""
-        import pyarrow as pa
-
         sample, top, places = self.sample(), self.highest(self.n_top), self._top_places[: self.n_top]
         others = evenly(np.flatnonzero(~np.isin(sample.places, places)), N_ORDINARY)
         rows = pa.concat_tables([top, sample.rows.take(pa.array(others))])
         return ListedRows(rows, np.concatenate([places, sample.places[others]]), len(places))
 
     def _keep_highest(self, scored: ScoredRows) -> None:
-        import pyarrow as pa
-
         highest = np.argsort(-scored.scores, kind="stable")[: self.n_kept]
         few = pa.Table.from_batches([scored.rows.take(pa.array(highest))])
         rows = few if self._top is None else pa.concat_tables([self._top, few])

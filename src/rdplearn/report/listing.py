@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as types
 
 from rdplearn._explain.explanation import Explanation, plain
 from rdplearn._results.formats import as_simple_column
@@ -13,9 +16,6 @@ from rdplearn.report.gathering import ListedRows
 from rdplearn.report.spreads import ColumnSpreads
 from rdplearn.table import TableEncoder
 from rdplearn.table.cells import is_text, words_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_SHOWN_COLUMNS = 40
 MOST_REASONS = 12
@@ -54,7 +54,6 @@ def own_texts(rows: pa.Table) -> list[list[str]]:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> own_texts(pa.table({"price": ["$2,700", None], "weight": [1.0, 0.25]}))
     [['$2,700', '1'], ['', '0.25']]
     """
@@ -136,8 +135,6 @@ def _whole(cells: Any) -> Any:
 
 
 def _texts(column: Any) -> list[str]:
-    import pyarrow.types as types
-
     cells = as_simple_column(column)
     if types.is_floating(cells.type):
         return ["" if text in (None, "nan") else text for text in words_of(cells).to_pylist()]

@@ -6,18 +6,16 @@ They are the small pictures beside the reasons of a row: a histogram of numbers 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from rdplearn._types import Doubles
 from rdplearn.report.column_contents import ORDERED, column_contents, moment_words
 from rdplearn.table import TableEncoder
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.typical import value_words
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_BINS, MOST_VALUES = 24, 5
 MIDDLE = (0.01, 0.99)  # of the numbers; the few beyond would squeeze all others into one bin

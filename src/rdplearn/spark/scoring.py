@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._results.scored import scored_rows
 from rdplearn._storage.models import load
@@ -18,7 +20,6 @@ from rdplearn.table.reading import rows_in_a_batch
 from rdplearn.table_model import REPORTED, SCORE, TableModel
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
@@ -76,8 +77,6 @@ class _Scoring:
         self.model.estimator.set_params(n_jobs=1)  # Spark has a task for each core already
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         waiting = iter(batches)
         first = next(waiting, None)
         if first is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -273,17 +274,7 @@ class TableEncoder(Parameters):
         """
         checked = read_state(state, FORMAT_VERSION)
         rules: TextRules = checked["rules"]
-        encoder = cls(
-            ignore=checked["ignore"],
-            missing=rules.missing,
-            decimal=rules.decimal,
-            thousands=rules.thousands,
-            day_first=rules.day_first,
-            date_format=rules.date_format,
-            plain_numbers=rules.plain_numbers,
-            strict=rules.strict,
-            sparse=checked["sparse"],
-        )
+        encoder = cls(ignore=checked["ignore"], sparse=checked["sparse"], **vars(rules))
         encoder.rules_ = rules
         encoder.n_rows_ = checked["n_rows"]
         encoder.sparse_ = checked["sparse"]
@@ -306,15 +297,7 @@ class TableEncoder(Parameters):
         self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
 
     def _rules(self) -> TextRules:
-        return TextRules(
-            missing=self.missing if isinstance(self.missing, str) else tuple(self.missing),  # type: ignore[arg-type]
-            decimal=self.decimal,
-            thousands=self.thousands,
-            day_first=self.day_first,
-            date_format=self.date_format,
-            plain_numbers=self.plain_numbers,
-            strict=self.strict,
-        )
+        return TextRules(**{field.name: getattr(self, field.name) for field in fields(TextRules)})
 
     def _ignored(self) -> frozenset[str]:
         if isinstance(self.ignore, str):

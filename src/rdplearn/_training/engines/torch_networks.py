@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
@@ -21,7 +20,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from rdplearn._model.losses import REPRESENTATION_SLOPE
 from rdplearn._model.representation import Representation
-from rdplearn._types import Floats, Rows, row_blocks
+from rdplearn._types import Floats, Rows, dense, row_blocks
 from rdplearn.errors import warn_user
 
 ROWS_AT_ONCE = 2048
@@ -89,8 +88,8 @@ class OwnNetwork:
         result = np.empty((rows.shape[0], self.n_components), dtype=np.float32)
         with torch.no_grad():
             for block in row_blocks(rows.shape[0], ROWS_AT_ONCE):
-                some = rows[block].toarray() if sp.issparse(rows) else rows[block]
-                result[block] = self.module(torch.from_numpy(np.ascontiguousarray(some)).to(device)).cpu().numpy()
+                some = torch.from_numpy(np.ascontiguousarray(dense(rows[block])))
+                result[block] = self.module(some.to(device)).cpu().numpy()
         return result
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -180,7 +179,7 @@ def make_network(
             "The 'network' function must return a torch.nn.Module with parameters to learn. Got "
             f"{type(module).__name__} instead."
         )
-    rows = torch.from_numpy(np.ascontiguousarray(example.toarray() if sp.issparse(example) else example))
+    rows = torch.from_numpy(np.ascontiguousarray(dense(example)))
     with torch.no_grad():
         shape = tuple(module.to("cpu").eval()(rows).shape)
     if shape != (len(rows), n_components):
