@@ -96,6 +96,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     # ---- answers
 
+    @for_partitions
     def tell(self, rows: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:
         """Take answers about rows. In whatever order they come, the result is the same.
 
@@ -113,6 +114,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         self._forget_learned()
         return self
 
+    @for_partitions
     def take_back(self, rows: Any) -> Self:
         """Forget what was told about rows; an error if nothing was told about any of them."""
         if self.answers_.remove(self._rows(rows)) == 0:
@@ -128,6 +130,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         rows, answers, names = zip(*told, strict=True)
         return stacked(rows), list(answers), list(names)
 
+    @for_partitions
     def asking(self, X: Any) -> Asking:
         """The rows of a table to be asked about, one after the other: scored once, for many answers."""
         return Asking(self, X)
@@ -139,6 +142,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     # ---- muting
 
+    @for_partitions
     def mute(
         self, row: Any, same: Sequence[str] = (), *, name: str | None = None, values: Sequence[Any] | None = None
     ) -> MutingRule:
@@ -180,6 +184,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         self.rules_ = left
         return self
 
+    @for_partitions
     def muted(self, X: Any) -> npt.NDArray[Any]:
         """For each row the name of the rule that mutes it, None for all others. Shape (n_rows,)."""
         matrix = self._rows(X)
