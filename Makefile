@@ -3,6 +3,8 @@
 #   make test    style, types, import directions, and all tests
 # `make docs` builds the site into docs/_build/html; a warning is an error.
 # `make soak` runs the long tests (`make soak PART=tables` some of them), and writes their figures to docs/soak.md.
+# `make test-wheel` tests the wheel without extras and with each of them, in environments of their own.
+# `make test-core PYTHON=python3.13 DEPENDENCIES=oldest` runs the core of the tests on another Python, or with other versions.
 # `make test-spark` installs Spark and tests it.
 # `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
 
@@ -14,7 +16,7 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test docs test-data test-spark test-mlflow soak browser postgresql lint benchmark clean
+.PHONY: demo test docs test-data test-core test-wheel test-spark test-mlflow soak browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
@@ -32,6 +34,32 @@ soak: $(VENV)/ready-for-tests browser
 test-data: $(VENV)/ready-for-tests
 	@test -d "$(RDPLEARN_DATA)" || { echo "Set RDPLEARN_DATA to the folder of the paper's data sets first."; exit 1; }
 	RDPLEARN_DATA="$(RDPLEARN_DATA)" $(PYTEST) -m data
+
+# The oldest or the newest versions that pyproject.toml allows and that have wheels for this Python; extras too, but for
+# PyTorch, which has none for the processor alone on every Python. Old packages warn of what newer ones have mended.
+DEPENDENCIES ?= newest
+CORE := tests/cli/test_commands.py tests/files tests/table/test_encoder.py tests/table/test_reading.py \
+	tests/table/test_ways_in.py tests/test_clusterer.py tests/test_demo.py tests/test_detector.py tests/test_engines.py \
+	tests/test_onnx.py tests/test_storage.py tests/test_table_model.py tests/test_transformer.py \
+	tests/distributed/test_commands_on_a_cluster.py tests/report/test_findings.py tests/serving/test_rows.py \
+	tests/sql/test_queries.py
+test-core: OF_CORE := $(VENV)-core/bin
+test-core:
+	$(PYTHON) -m venv --clear $(VENV)-core
+	$(OF_CORE)/python -m pip install --quiet --disable-pip-version-check uv
+	$(OF_CORE)/uv pip install --quiet --python $(OF_CORE)/python --only-binary :all: \
+	  --resolution $(if $(filter oldest,$(DEPENDENCIES)),lowest-direct,highest) -e ".[distributed,excel,onnx,serve,sql]"
+	$(OF_CORE)/uv pip install --quiet --python $(OF_CORE)/python \
+	  pytest pytest-xdist hypothesis pandas polars openpyxl requests
+	env -u RDPLEARN_DATA OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)-core/numba \
+	  $(OF_CORE)/python -m pytest -n auto --dist loadgroup $(if $(filter oldest,$(DEPENDENCIES)),-W default) $(CORE)
+
+# MLflow and Spark have targets of their own.
+test-wheel:
+	$(PYTHON) -m venv --clear $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(VENV)-wheel .
+	$(VENV)-wheel/bin/python tests/wheel.py $(VENV)-wheel/*.whl
+	$(VENV)-wheel/bin/python tests/wheel.py $(VENV)-wheel/*.whl distributed excel onnx serve sql torch
 
 # Spark weighs half a gigabyte with its Java, and takes half a minute to start: a command of its own.
 test-spark: $(VENV)/ready-for-tests
@@ -105,4 +133,4 @@ $(VENV)/ready-for-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-mlflow build dist docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-core $(VENV)-mlflow $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,12 +7,13 @@ from importlib import metadata
 from pathlib import Path
 
 from docutils import nodes
+from plotly.offline import get_plotlyjs
 
 project = "rdplearn"
 author = copyright = "The rdplearn developers"
 version = release = metadata.version("rdplearn")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 highlight_language = "none"  # blocks without a language are output of commands
@@ -25,6 +26,19 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # numpydoc's Parameters say it in words
 numpydoc_show_class_members = False
+
+# The gallery: every example is executed, and one that fails fails the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+    "image_srcset": ["2x"],
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "rdplearn"
@@ -63,6 +77,19 @@ def prepare_docstring(app, what, name, obj, options, lines):
         lines[place] = plain.strip("*").upper() if re.fullmatch(r"\*\*\w+\*\*", plain) else plain
 
 
+def take_our_plotly(app, docname, source):
+    """Let the charts of the gallery take Plotly from this site: a page needs nothing from a network then."""
+    del app
+    if docname.startswith("gallery/"):
+        source[0] = re.sub(r'src="https://cdn\.plot\.ly/[^"]+"[^>]*>', 'src="../_static/plotly.min.js">', source[0])
+
+
+def write_plotly(app, exception):
+    """Write the Plotly that is installed beside the pages."""
+    if exception is None and app.builder.name == "html":
+        Path(app.outdir, "_static", "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
+
+
 def first_sentence(doctree):
     """The first sentence of a page that says what it is about, not how the page is made."""
     texts = (" ".join(paragraph.astext().split()) for paragraph in doctree.findall(nodes.paragraph))
@@ -89,5 +116,7 @@ def write_index_for_agents(app, exception):
 def setup(app):
     """Tell Sphinx about all of it."""
     app.connect("autodoc-process-docstring", prepare_docstring, priority=1)  # before numpydoc
+    app.connect("source-read", take_our_plotly)
+    app.connect("build-finished", write_plotly)
     app.connect("build-finished", write_index_for_agents)
     app.connect("autodoc-skip-member", skip_names_of_others)

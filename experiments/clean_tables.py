@@ -74,8 +74,9 @@ def run(
             facts = {"data": name, "method": method, "seed": 0, "commit": commit, "n_fitted": len(normal)}
             results.append(path, {**facts, "metrics": metrics, "versions": versions(), "machine": describe_machine()})
             runs.to_stderr(f"{method} on {name}: {metrics}")
-    for line in means(list(results.read_file(path))):
-        typer.echo(line)
+    found, n_sets = means(list(results.read_file(path)))
+    for method, (auc_roc, auc_pr) in found.items():
+        typer.echo(f"{method:16} {auc_roc:.3f} / {auc_pr:.3f} on {n_sets} sets")
 
 
 def split(rows: Any, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -92,17 +93,16 @@ def split(rows: Any, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndar
     return rows[fitted], rows[judged], labels[judged]
 
 
-def means(records: list[dict[str, Any]]) -> list[str]:
-    """A line for each method: mean AUC-ROC and AUC-PR over the sets that all of them finished."""
+def means(records: list[dict[str, Any]]) -> tuple[dict[str, tuple[float, float]], int]:
+    """Mean AUC-ROC and AUC-PR of each method over the sets that all of them finished, and how many these are."""
     by_method = {m: {r["data"]: r["metrics"] for r in records if r["method"] == m} for m in METHODS}
     common = sorted(set.intersection(*(set(found) for found in by_method.values())))
     if not common:
-        return ["no set is finished yet"]
-    return [
-        f"{method:16} {np.mean([found[data]['auc_roc'] for data in common]):.3f} / "
-        f"{np.mean([found[data]['auc_pr'] for data in common]):.3f} on {len(common)} sets"
+        return {}, 0
+    return {
+        method: tuple(float(np.mean([found[data][metric] for data in common])) for metric in ("auc_roc", "auc_pr"))
         for method, found in by_method.items()
-    ]
+    }, len(common)
 
 
 def _key(record: dict[str, Any]) -> str:

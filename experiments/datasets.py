@@ -18,8 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from experiments import gallery, small_sets
 from experiments import preprocessing as prep
-from experiments import small_sets
 from experiments.downloads import NoDataError, Opener, Source, fetch, file_sha256, write_atomically
 from experiments.preprocessing import Rows, Table
 
@@ -144,12 +144,15 @@ SECTOR_PART = DataSet(
      Source(f"{_LIBSVM}/multiclass.html", "sector.test", by_hand=True)),
     functools.partial(prep.libsvm_parts, n_columns=55_197), n_classes=105, sparse=True,
 )  # fmt: skip
+MADE_HERE = {**small_sets.SETS, **gallery.SETS}  # these need no file
 DETECTION = {data_set.name: data_set for data_set in _detection_sets()}
 CLUSTERING = {data_set.name: data_set for data_set in _clustering_sets()}
 
 
 def names(group: str) -> list[str]:
-    """List the sets of a group: "detection", "clustering", "sklearn" (small), "adbench", "oddbench", "ovrbench".
+    """List the sets of a group.
+
+    Groups are "detection", "clustering", "sklearn" (small), "gallery" (shapes), "adbench", "oddbench", "ovrbench".
 
     Examples
     --------
@@ -158,16 +161,18 @@ def names(group: str) -> list[str]:
     """
     if group in ("adbench", "oddbench", "ovrbench"):
         return sorted(f"{group}/{path.stem}" for path in (data_folder() / group).glob("*.npz"))
-    return list({"detection": DETECTION, "clustering": CLUSTERING, "sklearn": small_sets.SETS}[group])
+    known = {"detection": DETECTION, "clustering": CLUSTERING, "sklearn": small_sets.SETS, "gallery": gallery.SETS}
+    return list(known[group])
 
 
 def load(name: str, opener: Opener | None = None) -> LoadedData:
-    """Load a set of the paper ("bank"), of development ("adbench/glass") or a small one ("sklearn/wine").
+    """Load a set of the paper ("bank"), of development ("adbench/glass"), small ("sklearn/wine") or made up.
 
+    "gallery/ring_0" is the ring of the gallery, drawn with seed 0.
     "20news_idf" is the paper's 20news with words weighted by their inverse document frequency.
     """
-    if name in small_sets.SETS:
-        rows, labels = small_sets.SETS[name]()
+    if name in MADE_HERE:
+        rows, labels = MADE_HERE[name]()
         return LoadedData(name, rows, labels, hashlib.sha256(rows.tobytes() + labels.tobytes()).hexdigest())
     if name == "20news_idf":
         given = load("20news", opener)
@@ -214,7 +219,7 @@ def is_known(name: str) -> bool:
     >>> is_known("bank"), is_known("sklearn/wine"), is_known("foo")
     (True, True, False)
     """
-    named = {*DETECTION, *CLUSTERING, *small_sets.SETS, "20news_idf", SECTOR_PART.name}
+    named = {*DETECTION, *CLUSTERING, *MADE_HERE, "20news_idf", SECTOR_PART.name}
     return name in named or ("/" in name and (data_folder() / f"{name}.npz").exists())
 
 
@@ -236,7 +241,7 @@ def is_here(name: str) -> bool:
     if name == SECTOR_PART.name:
         return all(any(path.exists() for path in _prepared(source)) for source in SECTOR_PART.sources)
     file_name = f"{name.removesuffix('_idf')}.npz"
-    return name in small_sets.SETS or any((folder / file_name).exists() for folder in (data_folder(), cache_folder()))
+    return name in MADE_HERE or any((folder / file_name).exists() for folder in (data_folder(), cache_folder()))
 
 
 def texts_are_here(name: str) -> bool:

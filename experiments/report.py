@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from experiments import claims, datasets, plots, results, runs, tables, theory
+from experiments import claims, datasets, plots, reproduction, results, runs, tables, theory
 from experiments.show import Sheet, as_markdown, sheets
 from experiments.theory import command as theory_command
 
@@ -61,6 +61,8 @@ def page(
                 drawn = plots.draw(table, records, figures, quick=quick, no_data=no_data, bars=False)
                 parts += [f"![{path.stem}]({figures.name}/{path.name})\n" for path in drawn]
             parts += map(_folded, made)
+    if not quick:
+        parts.append(_what_is_missing(records))
     return "\n".join(parts)
 
 
@@ -76,10 +78,33 @@ def _verdict(records: list[dict[str, Any]], theory_folder: Path) -> str:
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order if counts[verdict])
     return (
         f"## The verdict\n\n{len(judged)} claims of the paper, as we find them: {told}. A verdict follows from the "
-        'counts beside it by the rule in its row; the rules were written after most results had been seen. "Does '
-        'not" says that our runs do not show it, not that they show the opposite.\n\n'
-        f"<!-- claims -->\n{claims.as_markdown(judged)}<!-- /claims -->\n"
+        "counts beside it by a rule; the rules stand below the table, and were written after most results had been "
+        'seen. "Does not" says that our runs do not show it, not that they show the opposite. Counts such as 9/1/3 are '
+        "sets on which the first is better, level, worse.\n\n"
+        f"<!-- claims -->\n{claims.as_markdown(judged)}<!-- /claims -->\n\n"
+        f"<details><summary>The rules of the verdicts</summary>\n\n{claims.rules_as_markdown(judged)}\n</details>\n"
     )
+
+
+def _what_is_missing(records: list[dict[str, Any]]) -> str:
+    """Say in numbers what of the paper's sizes no run has yet, and what it would cost."""
+    header = ("table", "cells", "no run of the paper's size", "one", "two or more", "until each has one", "ten")
+    rows = [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
+    for gap in reproduction.gaps(records):
+        counts = " | ".join(str(number) for number in (gap.n_cells, *gap.n_by_runs))
+        rows.append(f"| `{gap.name}` | {counts} | {_about(gap.hours_for_one)} | {_about(gap.hours_for_all)} |")
+    return (
+        "## What is missing\n\nThe budget was processor time: the paper's sizes (ensembles of 30, all steps, ten runs) "
+        "take days on one processor. A cell with no run of that size shows a smaller ensemble, if there is one, and "
+        "its table says so. Costs are reckoned by what like runs took. A cell that several tables share counts in the "
+        "first; sets that cannot be had do not count. `python -m experiments reproduce` goes on where this ends.\n\n"
+        + "\n".join(rows)
+        + "\n"
+    )
+
+
+def _about(hours: float) -> str:
+    return reproduction.hours(hours) if hours else "-"
 
 
 def _statements(folder: Path, figures: Path | None) -> list[str]:

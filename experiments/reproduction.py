@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +73,7 @@ def estimate(planned: Iterable[Stage], records: Iterable[dict[str, Any]]) -> Est
     total, lacking = 0.0, []
     for run in (run for stage in planned for run in stage.planned):
         n_planned += 1
-        if not datasets.is_here(run.data) or (run.reads == "texts" and not datasets.texts_are_here(run.data)):
+        if not _can_run(run):
             lacking.append(run.data)
             continue
         if runs.is_settled(done.get(run.key), run):
@@ -83,6 +83,38 @@ def estimate(planned: Iterable[Stage], records: Iterable[dict[str, Any]]) -> Est
         n_unknown += not costs
         total += (median(costs) if costs else typical) * _size(run.config)
     return Estimate(n_planned, n_missing, total / 3_600, n_unknown, tuple(dict.fromkeys(lacking)))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a table lacks of the paper's sizes: its ensembles of 30, its steps, its ten runs."""
+
+    name: str
+    n_cells: int  # of sets that are here
+    n_by_runs: tuple[int, int, int]  # cells with no run at the paper's size, with one, with more
+    hours_for_one: float  # until every cell has one
+    hours_for_all: float  # until every cell has ten
+
+
+def gaps(records: Iterable[dict[str, Any]]) -> list[Gap]:
+    """Count what is missing of each table, and reckon its cost; a cell that tables share counts in the first."""
+    records = list(records)
+    done = {results.key_of(record): record for record in records}
+    found = []
+    for stage in stages(results.RESULTS, quick=False, n_runs=PAPER_RUNS):
+        n_runs = Counter({run.cell: 0 for run in stage.planned if _can_run(run)})
+        n_runs.update(run.cell for run in stage.planned if _can_run(run) and runs.is_settled(done.get(run.key), run))
+        first = Stage(stage.name, [run for run in stage.planned if run.seed == 0 and not n_runs[run.cell]], stage.path)
+        by_runs = Counter(min(number, 2) for number in n_runs.values())
+        found.append(Gap(
+            stage.name, len(n_runs), (by_runs[0], by_runs[1], by_runs[2]),
+            estimate([first], records).hours, estimate([stage], records).hours,
+        ))  # fmt: skip
+    return found
+
+
+def _can_run(run: runs.Run) -> bool:
+    return datasets.is_here(run.data) and (run.reads == "rows" or datasets.texts_are_here(run.data))
 
 
 def seconds_of(record: dict[str, Any]) -> float:

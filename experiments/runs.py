@@ -49,6 +49,11 @@ class Run:
         return results.run_key(self.task, self.method, self.config, self.data, self.seed)
 
     @property
+    def cell(self) -> str:
+        """What runs that differ in their seed alone have in common."""
+        return results.run_key(self.task, self.method, self.config, self.data, 0)
+
+    @property
     def reads(self) -> str:
         """What of the set the method takes: "rows" or "texts"."""
         return methods.METHODS[self.method].reads
@@ -127,6 +132,8 @@ def _missing_data(planned: list[Run], say: Say) -> list[tuple[str, str]]:
     """Name the sets that cannot be had, and whether it is their rows or their texts that methods would read."""
     missing = []
     for name, reads in dict.fromkeys((run.data, run.reads) for run in planned):
+        if reads == "rows" and datasets.is_here(name):
+            continue
         try:
             datasets.load(name)
             if reads == "texts":

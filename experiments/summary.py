@@ -15,8 +15,8 @@ from experiments.paper_numbers import Number
 from experiments.tables.layout import Column, Panel, Table
 
 # what ± of a single run is over, and the letter behind it; rounds of boosting are no repetitions of anything
-_PARTS = {"member": "members", "kmeans": "K-means starts"}
-STD_MARKS = {"members": "m", "K-means starts": "k"}
+_PARTS = {"member": "members", "kmeans": "K-means starts", "repeat": "repeats"}
+STD_MARKS = {"members": "m", "K-means starts": "k", "repeats": "r"}
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,20 @@ def example(name: str):
     return module
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("gallery/*.py")), ids=lambda path: path.stem)
+def test_an_example_of_the_gallery_runs(path, tmp_path, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot", reason="the gallery is drawn with matplotlib")
+    plt.switch_backend("agg")
+    drawn = []
+    monkeypatch.setattr(plt, "show", lambda: drawn.extend(plt.get_fignums()))
+    monkeypatch.chdir(tmp_path)
+    try:
+        exec(compile(path.read_text(), path.name, "exec"), {"__name__": path.stem})
+        assert drawn or "plots." in path.read_text()
+    finally:
+        plt.close("all")
+
+
 def test_the_map_of_digits_is_one_standalone_page(tmp_path, capsys):
     digits_map = example("digits_map")
     path = tmp_path / "map.html"

@@ -187,7 +187,7 @@ def test_dicts_and_sentences_say_the_same(detector: RDPDetector, table):
     highest = int(np.argmax(explanation.anomaly_scores))
     first = told[highest]["columns"][0]
     assert f"{first['column']} " in explanation.sentences(highest)[0]
-    assert f"{first['share'] * 100:.0f} % of the score" in explanation.sentences(highest)[0]
+    assert f"{first['share']:.0%} of the score" in explanation.sentences(highest)[0]
     assert explanation.column_shares().sum() == pytest.approx(1.0)
 
 

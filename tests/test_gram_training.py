@@ -119,7 +119,7 @@ def test_sparse_rows_have_the_same_kernel():
 
 
 def test_no_row_comes_twice_in_a_batch_and_all_come():
-    drawn = [draw.places[0] for draw in AllPairs(50, 16, np.random.default_rng(0)).draws(0, 30)]
+    drawn = [draw.places[0] for draw in AllPairs([50], 16, [np.random.default_rng(0)]).draws(0, 30)]
     assert all(len(set(batch.tolist())) == 16 for batch in drawn)
     assert set(np.concatenate(drawn).tolist()) == set(range(50))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -28,25 +29,11 @@ DETECTION_PROTOCOL: dict[str, Any] = {
 _TOO_LARGE = "too many for that"  # TableError stands for other faults of a table as well: its words tell
 
 
-# Lines name all parameters of RDP, these under the names that they had when the first lines were written.
-NAMES_OF_LINES: dict[str, Any] = {
-    "auxiliary_losses": None,
-    "bandwidth": None,
-    "callbacks": None,
-    "compile": False,
-    "device": "auto",
-    "distance_loss": None,
-    "n_targets": None,
-    "network": None,
-    "record_every": None,
-}
-
-
 def _as_the_library_has_them(options: dict[str, Any]) -> dict[str, Any]:
-    """Turn `hidden`, the widths of layers before φ's own, into the estimators' parameter; leave out what lines add."""
+    """Turn `hidden`, the widths of layers before φ's own, into the estimators' parameter."""
     from rdplearn import TorchOptions
 
-    options = {name: value for name, value in options.items() if name not in NAMES_OF_LINES}
+    options = dict(options)
     if hidden := options.pop("hidden", None):
         options["torch"] = TorchOptions(network=list(hidden))
     return options
@@ -114,20 +101,10 @@ class RDPDefault:
     def score(self, rows: Rows) -> np.ndarray:
         return -self.detector_.score_samples(rows)
 
-    def trust(self, rows: Rows) -> dict[str, float | None]:
-        """What the detector says of its own ranking, without labels: of `assess` the figures, not the alarms."""
-        from rdplearn._explain.reliability import ranking_stability, view_agreement
-        from rdplearn.defaults import in_turn
-
-        combination, views = self.detector_.combination_, self.detector_.for_shape(*rows.shape).views
-        scores = -self.detector_.member_scores(rows)
-        if scores.shape[1] == 1:
-            return {"stability": None, "view_agreement": None}
-        scaled = np.log(scores) if combination.geometric else scores
-        agreement = view_agreement(scaled, in_turn(views, scores.shape[1]))
+    def chosen(self) -> dict[str, Any]:
+        """What the rule has settled for this table."""
         return {
-            "stability": round(ranking_stability(scaled, combination).figure, 4),
-            "view_agreement": None if agreement is None else round(agreement, 4),
+            name: str(value) if name == "mapping" else value for name, value in asdict(self.detector_.chosen_).items()
         }
 
 

@@ -2,104 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
-from experiments import results
+from experiments import datasets, results
 from experiments.study import plan
 from experiments.study.entrants import Entrant
 
 METRICS = {"auc_roc": "AUC-ROC", "auc_pr": "AUC-PR"}
-FIGURES = {"view_agreement": "agreement of views", "stability": "stability of the top"}
+Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Table:
-    """What entrants reached, and what it took.
+    """What entrants reached, and what it took; nan where a set has no line yet.
 
     values : (n_entrants, n_sets, n_metrics), means over seeds; a run that did not finish counts as chance
     spread : (n_entrants, n_sets, n_metrics), standard deviation over seeds, see `deviation`; nan for one seed
     cpu_seconds : (n_entrants, n_sets), of fit and score, nan where a run did not finish
-    trust : label-free figure -> (n_entrants, n_sets), nan where there is none
+    n_unfinished : (n_entrants,), sets on which the first seed needed more than the time limit or the memory
     """
 
-    entrants: list[Entrant]
+    labels: list[str]
     sets: list[str]
     values: np.ndarray
     spread: np.ndarray
     cpu_seconds: np.ndarray
-    trust: dict[str, np.ndarray]
     n_unfinished: np.ndarray
 
     def place(self, label: str) -> int:
         """Give the index of an entrant."""
-        return [entrant.label for entrant in self.entrants].index(label)
+        return self.labels.index(label)
 
     def of(self, label: str) -> np.ndarray:
         """Give the values of an entrant: (n_sets, n_metrics)."""
         return self.values[self.place(label)]
 
-    def has(self, label: str) -> bool:
-        """Tell whether an entrant has results."""
-        return label in [entrant.label for entrant in self.entrants]
+    def is_done(self, label: str) -> np.ndarray:
+        """Mark the sets that an entrant has a value on."""
+        return ~np.isnan(self.of(label)[:, 0])
 
-    def where(self, group: str | None) -> np.ndarray:
-        """Mark the sets of a group; all of them for None."""
-        return np.array([group is None or plan.group_of(name) == group for name in self.sets])
+    def where(self, mask: Iterable[bool]) -> Table:
+        """The same for some of the sets."""
+        kept = np.flatnonzero(list(mask))
+        return Table(
+            self.labels,
+            [self.sets[place] for place in kept],
+            self.values[:, kept],
+            self.spread[:, kept],
+            self.cpu_seconds[:, kept],
+            self.n_unfinished,
+        )
 
 
-def table(entrants: Iterable[Entrant], records: Iterable[dict[str, Any]]) -> Table:
-    """Put together the entrants that have a result on every set, with the seeds that all of their sets have."""
+def table(
+    entrants: Sequence[Entrant], records: Iterable[Line], sets: list[str], seeds: Sequence[int] | None = None
+) -> Table:
+    """Put together what entrants reached on sets, with the seeds that all sets of an entrant have.
+
+    seeds : those to look at; by default all of an entrant's. A set of the gallery has one seed, its own.
+    """
     by_key = {results.key_of(record): record for record in records}
-    sets = plan.development_sets()
-    shares = _anomaly_shares(by_key.values())
-    complete, cells = [], []
+    chance = {r["data"]: r["n_anomalies"] / r["n_rows"] for r in by_key.values() if r["status"] == "done"}
+    values, spreads, seconds, unfinished = [], [], [], []
     for entrant in entrants:
-        rows = [[by_key.get(plan.run_of(entrant, name, seed).key) for name in sets] for seed in range(entrant.n_seeds)]
-        whole = [row for row in rows if all(row)]
-        if whole:
-            complete.append(entrant)
-            cells.append(whole)
-    return Table(
-        complete,
-        sets,
-        np.array([_mean(whole, sets, shares) for whole in cells]),
-        np.array([_spread(whole, sets, shares) for whole in cells]),
-        np.array([_means(whole, lambda record: record.get("work_cpu_seconds")) for whole in cells]),
-        {figure: np.array([_means(whole, _trust_in(figure)) for whole in cells]) for figure in FIGURES},
-        np.array([sum(record["status"] != "done" for record in whole[0]) for whole in cells]),
-    )
+        lines = [[by_key.get(key) for key in keys] for keys in _keys(entrant, sets, seeds)]
+        lines = [row for place, row in enumerate(lines) if place == 0 or all(row)]
+        metrics = np.array([[_metrics(line, chance) for line in row] for row in lines])
+        values.append(metrics.mean(axis=0))
+        spreads.append(deviation(metrics) if len(lines) > 1 else np.full(metrics.shape[1:], np.nan))
+        seconds.append(np.mean([[_seconds(line) for line in row] for row in lines], axis=0))
+        unfinished.append(sum(line is not None and line["status"] != "done" for line in lines[0]))
+    labels = [entrant.label for entrant in entrants]
+    return Table(labels, sets, np.array(values), np.array(spreads), np.array(seconds), np.array(unfinished))
 
 
-def _anomaly_shares(records: Iterable[dict[str, Any]]) -> dict[str, float]:
-    return {r["data"]: r["n_anomalies"] / r["n_rows"] for r in records if r["status"] == "done"}
+def _keys(entrant: Entrant, sets: list[str], seeds: Sequence[int] | None) -> list[list[str]]:
+    if all(plan.source_of(name) == "gallery" for name in sets):
+        return [[run.key for run in plan.plan_gallery([entrant], sets)]]
+    wanted = range(entrant.n_seeds) if seeds is None else seeds
+    return [[plan.run_of(entrant, name, seed).key for name in sets] for seed in wanted]
 
 
-def _metrics(whole: list[list[dict[str, Any]]], sets: list[str], shares: dict[str, float]) -> np.ndarray:
-    """(n_seeds, n_sets, n_metrics)."""
-    chance = {name: {"auc_roc": 0.5, "auc_pr": shares[name]} for name in sets}
-    return np.array(
-        [
-            [
-                [{**chance[name], **record["metrics"]}[m] for m in METRICS]
-                for name, record in zip(sets, row, strict=True)
-            ]
-            for row in whole
-        ]
-    )
+def _metrics(line: Line | None, shares: dict[str, float]) -> list[float]:
+    if line is None:
+        return [np.nan for _ in METRICS]
+    by_chance = {"auc_roc": 0.5, "auc_pr": shares.get(line["data"], np.nan)}
+    return [{**by_chance, **line["metrics"]}[metric] for metric in METRICS]
 
 
-def _mean(whole: list[list[dict[str, Any]]], sets: list[str], shares: dict[str, float]) -> np.ndarray:
-    return _metrics(whole, sets, shares).mean(axis=0)
-
-
-def _spread(whole: list[list[dict[str, Any]]], sets: list[str], shares: dict[str, float]) -> np.ndarray:
-    values = _metrics(whole, sets, shares)
-    return deviation(values) if len(values) > 1 else np.full(values.shape[1:], np.nan)
+def _seconds(line: Line | None) -> float:
+    return np.nan if line is None else line.get("work_cpu_seconds", np.nan)
 
 
 def deviation(values: np.ndarray) -> np.ndarray:
@@ -118,14 +115,32 @@ def deviation(values: np.ndarray) -> np.ndarray:
     return values.std(axis=0, ddof=1) / expected
 
 
-def _trust_in(figure: str) -> Callable[[dict[str, Any]], float | None]:
-    return lambda record: record.get("trust", {}).get(figure)
+NARROW, MIDDLE = 7, 40  # columns
 
 
-def _means(whole: list[list[dict[str, Any]]], value_of: Callable[[dict[str, Any]], float | None]) -> np.ndarray:
-    """Mean over seeds, for each set; nan where a value is missing."""
-    return np.array([[_number(value_of(record)) for record in row] for row in whole]).mean(axis=0)
+def groups(sets: list[str]) -> dict[str, np.ndarray]:
+    """Part sets by source, by columns and by rows; each group is a mask over the sets.
 
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else float(value)
+    Examples
+    --------
+    >>> [name for name, mask in groups(["secom", "lung"]).items() if mask.any()]
+    ['all', "the paper's", 'over 40 columns', 'up to 1,000 rows', '1,001 to 4,999 rows']
+    """
+    source = np.array([plan.source_of(name) for name in sets])
+    rows, columns = np.array([datasets.shape(name) for name in sets]).T
+    middle = (columns > NARROW) & (columns <= MIDDLE)
+    classical = np.isin(source, ["adbench", "paper"])
+    return {
+        "all": np.full(len(sets), True),
+        "OddBench": source == "oddbench",
+        "OvRBench": source == "ovrbench",
+        "ADBench": source == "adbench",
+        "the paper's": source == "paper",
+        f"up to {NARROW} columns": columns <= NARROW,
+        f"{NARROW + 1} to {MIDDLE} columns": middle,
+        f"{NARROW + 1} to {MIDDLE} columns, ADBench and the paper's": middle & classical,
+        f"over {MIDDLE} columns": columns > MIDDLE,
+        "up to 1,000 rows": rows <= 1_000,
+        "1,001 to 4,999 rows": (rows > 1_000) & (rows < 5_000),
+        "5,000 rows, or that many drawn": rows >= 5_000,
+    }

@@ -94,7 +94,7 @@ class TableModel(BaseEstimator):
             return shown
         columns = [
             {"column": column["column"], "taken as": column["kind"], "typical": column["typical"]}
-            | {"numbers": len(column["becomes"]), "note": column["note"]}
+            | {"components": len(column["becomes"]), "note": column["note"]}
             for column in self.encoder.describe()
         ]
         told = f"Fitted on {self.encoder.n_rows_:,} rows, {len(self.encoder.feature_names_):,} components each."
@@ -188,7 +188,7 @@ class TableModel(BaseEstimator):
         >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=50, random_state=0)
         >>> model = rdplearn.TableModel(detector).fit(people)
         >>> model.explain(pd.DataFrame({"age": [9000], "city": ["Rome"]})).sentences(0)[0]  # doctest: +ELLIPSIS
-        'age 9,000 (typical 31 to 57) accounts for ... % of the score'
+        'age 9,000 (typical 31 to 57) accounts for ...% of the score'
         """
         opened = open_table(table)
         wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
@@ -208,7 +208,9 @@ class TableModel(BaseEstimator):
         if not pieces:
             raise TableError(f"There are no rows in {opened.name} to explain.")
         explanation = joined(pieces)
-        return explanation if wanted is None else explanation.of_rows(np.searchsorted(wanted, np.asarray(rows)))
+        if wanted is None:
+            return explanation
+        return replace(explanation.of_rows(np.searchsorted(wanted, np.asarray(rows))), places=np.asarray(rows))
 
     @for_partitions
     def assess(self, table: Any, *, n_rows: int | None = None) -> Assessment | ClusterAssessment:

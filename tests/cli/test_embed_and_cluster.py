@@ -199,7 +199,7 @@ def test_batches_are_small_where_features_are_many(table: Path, models: dict[str
 
 
 WRONG: dict[str, tuple[list[str], int, str]] = {
-    "nowhere to go": (["embed", "sales.csv"], 2, "must say where features go"),
+    "nowhere to go": (["embed", "sales.csv"], 2, "Say where to write the features"),
     "a model alone": (["embed", "EMBED", "-o", "f.csv"], 2, "is a model. Name the table after it"),
     "a model of another kind": (["embed", "CLUSTER", "sales.csv", "-o", "f.csv"], 1, "Use 'rdplearn cluster'"),
     "another model of another kind": (["score", "EMBED", "sales.csv"], 1, "Use 'rdplearn embed'"),

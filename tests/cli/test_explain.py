@@ -23,7 +23,7 @@ def test_a_row_is_explained_in_words(run: Run, table: Path, model: Path):
     lines = run("explain", model, table, "--row", 158).stdout.splitlines()
     assert lines[0].startswith("Row 158: anomaly score ")
     assert lines[1].startswith("  amount 9,957 (typical ")
-    assert lines[1].endswith(" % of the score")
+    assert lines[1].endswith("% of the score")
     assert len(run("explain", model, table, "--row", 158, "--columns", 1).stdout.splitlines()) == 2
 
 

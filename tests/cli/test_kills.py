@@ -120,7 +120,7 @@ def test_a_damaged_journal_is_told(run: Run, model: Path, tmp_path: Path):
     (tmp_path / "scores.csv.partial").write_text("row\n")
     (tmp_path / "scores.csv.partial.json").write_text("{")
     arguments = ["score", model, table, "-o", output, "--jobs", 1]
-    assert "Start anew without --resume" in run(*arguments, "--resume", exit_code=1).stderr
+    assert "Start again without --resume" in run(*arguments, "--resume", exit_code=1).stderr
     run(*arguments)
     assert len(output.read_text().splitlines()) == 301
 

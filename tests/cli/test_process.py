@@ -113,7 +113,7 @@ def test_a_file_that_will_be_replaced_is_named_in_one_line(run: Run, model: Path
     output = tmp_path / "scores.csv"
     assert run("score", model, table, "-o", output).stderr == ""
     told = run("score", model, table, "-o", output).stderr
-    assert told == f"rdplearn: warning: '{output}' is there already and will be replaced.\n"
+    assert told == f"rdplearn: warning: '{output}' exists and will be replaced.\n"
     assert run("score", model, table, "-o", output, "--quiet").stderr == ""
 
 

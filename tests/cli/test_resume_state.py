@@ -74,7 +74,7 @@ def test_tampered_state_is_refused(name: str, stopped, run: Run, tmp_path: Path)
         content = bytearray(partial.read_bytes())
         content[change] ^= 1
         partial.write_bytes(content)
-    assert "Start anew without --resume" in run(*command, exit_code=1).stderr
+    assert "Start again without --resume" in run(*command, exit_code=1).stderr
     assert not (tmp_path / "scores.csv").exists()
     run(*command[:-1])
     assert (tmp_path / "scores.csv").read_bytes() == whole

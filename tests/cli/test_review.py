@@ -47,8 +47,8 @@ def test_a_row_is_shown_with_its_reasons_and_cells(run: Run, table: Path, model:
 def test_undo_takes_the_last_answer_back_and_asks_again(run: Run, table: Path, model: Path, answers: Path):
     before = answers_of(answers)
     told = run("review", model, table, stdin="uuuuuq").stdout
-    assert told.count("Taken back.") == 4
-    assert "There is no answer to take back." in told
+    assert told.count("Undone.") == 4
+    assert "There is no answer to undo." in told
     assert answers_of(answers) == []
     assert f"Row {before[0][0]:,}:" in told
 
@@ -138,7 +138,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "over the model": (["tell", "MODEL", "ANSWERS", "-o", "MODEL"], 1, "the model itself"),
     "no such row": (["mute", "MODEL", "ANSWERS", "--row", "299", "-o", "new"], 1, "has no answer about row 299"),
     "no such rule": (["mute", "MODEL", "--remove", "x", "-o", "new"], 1, "There is no muting rule 'x'"),
-    "no output": (["mute", "MODEL", "ANSWERS", "--row", "1"], 2, "goes with --row or --remove"),
+    "no output": (["mute", "MODEL", "ANSWERS", "--row", "1"], 2, "is needed with --row or --remove"),
 }
 
 

@@ -73,7 +73,7 @@ def test_a_model_goes_on_with_a_new_table(run, table, tmp_path):
     [
         ([], "--model"),
         (["--update", "MODEL", "--members", "3"], "is settled in the model that --update names"),
-        (["--update", "MODEL", "--id", "order"], "does not go with --update"),
+        (["--update", "MODEL", "--id", "order"], "has no effect with --update"),
     ],
 )
 def test_what_cannot_be_updated_is_told(run, model, table, arguments, told):

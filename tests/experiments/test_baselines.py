@@ -19,7 +19,7 @@ from rdplearn.evaluation import clustering_scores
 NEEDS = {
     "AE": "torch", "AE unpenalised": "torch", "REPEN": "torch", "DAGMM": "torch", "AE features": "torch",
     "kNN": "pyod", "LOF": "pyod", "ECOD": "pyod", "PCA": "pyod", "MCD": "pyod", "OCSVM": "pyod",
-    "DeepSVDD": "pyod",
+    "DeepSVDD": "pyod", "INNE": "pyod", "LODA": "pyod", "EIF": "isotree",
     "UMAP": "umap", "Doc2Vec": "gensim", "RotNet": "torch",
 }  # fmt: skip
 OPTIONS = {
@@ -43,7 +43,7 @@ def made(name, seed=0, **options):
 
 DETECTORS = [
     "iForest", "AE", "AE unpenalised", "REPEN", "DAGMM", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM",
-    "DeepSVDD",
+    "DeepSVDD", "INNE", "LODA", "EIF",
 ]  # fmt: skip
 
 

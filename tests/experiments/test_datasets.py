@@ -246,7 +246,8 @@ def test_r8_from_its_text_is_the_stored_matrix():
 def test_development_sets_are_found():
     assert len(datasets.names("adbench")) == 19
     assert len(datasets.names("oddbench")) == 332
-    assert len(plan.development_sets()) == 132
+    assert len(datasets.names("ovrbench")) == 120
+    assert len(plan.development_sets()) == 484
     assert datasets.load("adbench/glass").rows.shape == (214, 7)
 
 

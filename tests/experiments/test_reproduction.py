@@ -10,7 +10,7 @@ from experiments.evaluation import evaluate
 from experiments.machine import describe_machine
 from typer.testing import CliRunner
 
-from experiments import datasets, framework_figure, reproduction, results, runs
+from experiments import datasets, framework_figure, reproduction, results, runs, tables
 
 
 def test_quick_reproduction_in_under_two_minutes_of_processor_time(tmp_path):
@@ -53,7 +53,18 @@ def test_the_paper_s_budget_has_ten_runs_of_every_table(tmp_path):
     assert len({run.key for run in planned}) == len(planned)
 
 
-CHEAP = (("detection", "ECOD", "secom"), ("clustering", "SRP", "olivetti"), ("detection", "iForest", "lung"))
+@pytest.mark.data
+def test_what_is_missing_is_counted_by_cell():
+    """Every cell has no run of the paper's size, one, or more; what has none costs less than what has not ten."""
+    gaps = reproduction.gaps(results.read(results.RESULTS))
+    assert [gap.name for gap in gaps] == list(tables.NAMES)
+    for gap in gaps:
+        assert sum(gap.n_by_runs) == gap.n_cells
+        assert bool(gap.hours_for_one) == bool(gap.n_by_runs[0])
+        assert gap.hours_for_one <= gap.hours_for_all
+
+
+CHEAP = (("detection", "RDP, 1 layer", "u2r"), ("clustering", "SRP", "sector_part"), ("detection", "iForest", "lung"))
 
 
 @pytest.mark.data
@@ -61,14 +72,16 @@ CHEAP = (("detection", "ECOD", "secom"), ("clustering", "SRP", "olivetti"), ("de
 def test_a_line_can_be_had_again_to_the_last_digit(task, method, data):
     if not datasets.is_here(data):
         pytest.skip(f"{data} is not in RDPLEARN_DATA")
-    line = next(
+    lines = [
         line for line in results.read(results.RESULTS)
-        if (line["task"], line["method"], line["data"], line["seed"], line["status"]) == (task, method, data, 0, "done")
-    )  # fmt: skip
-    again = evaluate(task, method, line["config"], data, 0)
-    assert again["data_sha256"] == line["data_sha256"]
+        if (line["task"], line["method"], line["data"], line["status"]) == (task, method, data, "done")
+    ]  # fmt: skip
     # a line of another kind of processor agrees less far; those before machines were recorded may be of any
-    same = line.get("machine", {}).get("processor") == describe_machine()["processor"]
+    here = describe_machine()["processor"]
+    line = max(lines, key=lambda line: line.get("machine", {}).get("processor") == here)
+    same = line.get("machine", {}).get("processor") == here
+    again = evaluate(task, method, line["config"], data, line["seed"])
+    assert again["data_sha256"] == line["data_sha256"]
     for name, value in line["metrics"].items():
         assert math.isclose(again["metrics"][name], value, rel_tol=0 if same else 1e-6, abs_tol=0)
 

@@ -177,3 +177,33 @@ def test_wherever_default_features_stand_the_page_says_what_they_were_tuned_on()
     reading = " ".join((tables_folder() / "reading.md").read_text().split())
     praise = reading[reading.index("**Our default features**") :]
     assert "tuned on R8, 20news and Olivetti with the scores in sight" in praise[:600]
+
+
+def test_an_option_of_none_leaves_the_library_s_own_value():
+    (full,) = runs.plan(tables.table("ablation_clustering"), n_runs=1, data=["olivetti"], labels=["RDP\\L_rdp full"])
+    assert full.config == {"preset": "paper", "n_components": 1_024, "distance_weight": 0.0}
+    (short,) = runs.plan(tables.table("ablation_clustering"), n_runs=1, data=["olivetti"], labels=["RDP\\L_rdp"])
+    assert short.config == {**full.config, "n_steps": 3_000, "learning_rate": 1.0}
+
+
+def test_times_are_of_the_processor_and_of_ensembles_of_one_size():
+    from experiments.evaluation import evaluate
+
+    table = tables.table("runtime_detection")
+    sizes = {run.config.get("n_members", 30) for run in runs.plan(table, n_runs=1)}
+    assert sizes == {30}
+    (run,) = runs.plan(table, n_runs=1, quick=True, data=["sklearn/digits_0"], labels=["RDP"])
+    record = evaluate(run.task, run.method, run.config, run.data, 0)
+    repeats = record["spread"]["repeat"]["apply_cpu_seconds"]
+    assert 1 <= len(repeats) <= 5
+    assert record["metrics"]["apply_cpu_seconds"] == pytest.approx(np.median(repeats), abs=1e-5)
+    assert summary._cell([record], "apply_cpu_seconds").std_is_over == "repeats"
+
+
+def test_hlle_declines_a_table_that_would_fill_the_memory():
+    import scipy.sparse as sp
+    from experiments.baselines import TooLargeError
+    from experiments.baselines.hlle import HLLE
+
+    with pytest.raises(TooLargeError, match=r"at most 10 GB. Got 20 GB instead"):
+        HLLE().fit(sp.csr_array((18_846, 130_107), dtype=np.float32))

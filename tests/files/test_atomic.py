@@ -78,7 +78,7 @@ def test_a_planted_partial_is_refused(plant: str, tmp_path: Path):
         "link to nothing": lambda: partial.symlink_to(tmp_path / "nothing"),
     }[plant]()
     before = names_in(tmp_path)
-    with pytest.raises(FileExistsError, match="is in the way"), GrowingFile(tmp_path / "scores.csv", {}):
+    with pytest.raises(FileExistsError, match="nothing is written there"), GrowingFile(tmp_path / "scores.csv", {}):
         pass
     assert victim.read_text() == "precious"
     assert names_in(tmp_path) == before

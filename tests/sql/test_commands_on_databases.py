@@ -35,7 +35,7 @@ def test_a_table_that_is_there_stops_it_or_is_replaced_or_grows(run: Run, shop: 
     count = "SELECT count(*) AS n FROM scores"
     run(*score, "--if-exists", "append")  # to a table that is not there yet
     told = run(*score, exit_code=1).stderr
-    assert "Table 'scores' is there already. Pass --if-exists replace or append" in told
+    assert "Table 'scores' exists already. Pass --if-exists replace or append" in told
     run(*score, "--if-exists", "append")
     assert shop.rows(count) == [{"n": 600}]
     run(*score, "--if-exists", "replace")
@@ -131,12 +131,12 @@ def test_a_column_that_is_gone_is_told(run: Run, shop: Shop, model: Path):
 
 
 WRONG = {
-    "nothing to read": (["fit", "-m", "m"], 2, "TABLE: is missing. Name a file, or a database with --sql"),
-    "no query": (["fit", "--sql", "URI", "-m", "m"], 2, "goes with either --query or --table"),
-    "two of them": (["inspect", "--sql", "URI", "--table", "sales", "--query", "SELECT 1"], 2, "goes with either"),
-    "no database": (["inspect", "sales.csv", "--query", "SELECT 1"], 2, "goes with either --query or --table"),
-    "a file as well": (["detect", "sales.csv", "--sql", "URI", "--table", "sales"], 2, "in place of a file"),
-    "a separator": (["detect", "--sql", "URI", "--table", "sales", "--separator", ";"], 2, "in place of a file"),
+    "nothing to read": (["fit", "-m", "m"], 2, "TABLE: is missing. Name a file, or use --sql"),
+    "no query": (["fit", "--sql", "URI", "-m", "m"], 2, "needs one of --query and --table"),
+    "two of them": (["inspect", "--sql", "URI", "--table", "sales", "--query", "SELECT 1"], 2, "needs one of"),
+    "no database": (["inspect", "sales.csv", "--query", "SELECT 1"], 2, "needs one of --query and --table"),
+    "a file as well": (["detect", "sales.csv", "--sql", "URI", "--table", "sales"], 2, "reads a database, not a file"),
+    "a separator": (["detect", "--sql", "URI", "--table", "sales", "--separator", ";"], 2, "reads a database, not a file"),
     "a database in vain": (["detect", "sales.csv", "--sql", "URI"], 2, "needs --query or --table to read, or -o sql:"),
     "no database to write": (["detect", "sales.csv", "-o", "sql:scores"], 2, "needs --sql, the database of the table"),
     "no name": (["detect", "sales.csv", "--sql", "URI", "-o", "sql:"], 1, "must name a table, such as sql:scores"),

@@ -202,7 +202,7 @@ def test_the_order_of_day_and_month_is_decided_by_the_column():
         TableEncoder().fit(undecided)
     assert TableEncoder(day_first=True).fit_transform(undecided)[1, 0] == 62  # 1 February to 3 April
     both = pa.table({"when": ["13/01/2024"] * 20 + ["01/13/2024"]})
-    with pytest.raises(TableError, match=r"text that is no date in 1 row \(first: row 21, '01/13/2024'\)"):
+    with pytest.raises(TableError, match=r"text that is not a date in 1 row \(first: row 21, '01/13/2024'\)"):
         TableEncoder(strict=True).fit(both)
 
 
@@ -282,10 +282,10 @@ def test_changed_types_are_read_if_they_can_be():
 def test_changed_types_that_cannot_be_read_are_refused():
     encoder = TableEncoder(strict=True).fit(pa.table({"a": [1, 2, 3]}))
     with pytest.raises(
-        TableError, match=r"'a' of the table was a number at fit and is none in 2 rows \(first: row 2, 'x'\)"
+        TableError, match=r"'a' of the table was a number at fit, and is not in 2 rows \(first: row 2, 'x'\)"
     ):
         encoder.transform(pa.table({"a": ["1", "x", "y"]}))
-    with pytest.raises(TableError, match="was a number at fit and is none"):
+    with pytest.raises(TableError, match="was a number at fit, and is not"):
         encoder.transform(pa.table({"a": np.array(["2024-01-01"], "datetime64[s]")}))
 
 

@@ -78,7 +78,7 @@ def test_a_marker_among_words_is_a_word():
 def test_a_few_cells_that_do_not_fit_are_missing_and_marked():
     values = [str(i % 9 + 0.5) for i in range(N)] + ["SKU03705"]
     table = pa.table({"column": values})
-    with pytest.warns(RDPWarning, match=r"is no number in 1 row \(first: row 61, 'SKU03705'\)"):
+    with pytest.warns(RDPWarning, match=r"is not a number in 1 row \(first: row 61, 'SKU03705'\)"):
         encoder = TableEncoder(sparse=False).fit(table)
     assert encoder.feature_names_ == ["column", "column missing", "column not a number"]
     assert encoder.transform(table)[-1].tolist() == [4.5, 1, 1]
@@ -90,7 +90,7 @@ def test_new_cells_that_do_not_fit_are_told_and_many_are_refused():
     encoder = TableEncoder(sparse=False).fit(pa.table({"column": [str(i % 9) for i in range(N)]}))
     with pytest.warns(RDPWarning, match="has cells that cannot be read in 1 row"):
         assert encoder.transform(pa.table({"column": ["1", "x"]})).shape == (2, 1)
-    with pytest.raises(TableError, match="was a number at fit and is none in 50 rows"):
+    with pytest.raises(TableError, match="was a number at fit, and is not in 50 rows"):
         encoder.transform(pa.table({"column": ["x"] * 50}))
 
 
@@ -178,7 +178,7 @@ def test_encoders_of_format_1_load_and_encode_as_they_did(tmp_path: Path):
     (tmp_path / "table.csv").write_text(kept["csv"])
     encoder = TableEncoder.from_dict(kept["state"])
     assert np.asarray(encoder.transform(tmp_path / "table.csv")[:8]).tolist() == kept["matrix"]
-    with pytest.raises(TableError, match="was a number at fit and is none"):
+    with pytest.raises(TableError, match="was a number at fit, and is not"):
         encoder.transform(pa.table({**{name: ["x"] for name in ("age", "city", "when", "year", "hole", "zip")}}))
 
 

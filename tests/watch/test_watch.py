@@ -88,7 +88,7 @@ def test_more_alarms_than_promised_make_a_refit_due(model):
     table = orders(51)
     table.loc[::12, ["amount", "items"]] = [9.0, 40]
     found = {change.matter: change for change in watch(model, table).reasons()}
-    assert "2 % were promised" in found["alarms"].words
+    assert "2% were promised" in found["alarms"].words
 
 
 def test_the_verdict_is_told_in_words_and_plain_values(model):

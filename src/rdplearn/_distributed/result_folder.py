@@ -255,12 +255,12 @@ class ResultFolder:
         try:
             made_of = json.loads((self.partial / MADE_OF).read_text())
         except (OSError, ValueError):
-            raise TableError(f"'{self.partial}' cannot be continued. Start anew without --resume.") from None
+            raise TableError(f"'{self.partial}' cannot be continued. Start again without --resume.") from None
         if made_of != self.made_of:
             keys = {*(made_of or {}), *(self.made_of or {})}
             differing = sorted(key for key in keys if (made_of or {}).get(key) != (self.made_of or {}).get(key))
             raise TableError(
-                f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start anew without --resume."
+                f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start again without --resume."
             )
 
 

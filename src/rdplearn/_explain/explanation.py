@@ -41,6 +41,8 @@ class Explanation:
     typical : list of Typical, (n_columns,)
     typical_rows : (n_typical, n_columns), optional
         Typical rows, by which columns that go together are known; NaN for groups of several columns.
+    places : (n_rows,), optional
+        Where the rows stand in the table they were taken from, from 0; by default 0, 1, 2 and so on.
 
     Two columns *share the reason* in a row if their values go together in the typical rows (a correlation beyond 0.9,
     up or down), both raise the score, and the lesser contribution is at least half of the greater: which of them comes
@@ -58,11 +60,11 @@ class Explanation:
     ... )
     >>> for sentence in explanation.sentences(0):
     ...     print(sentence)
-    amount 9,800 (typical 20 to 310) accounts for 75 % of the score
-    items 31 (typical 1 to 7) accounts for 25 % of the score
+    amount 9,800 (typical 20 to 310) accounts for 75% of the score
+    items 31 (typical 1 to 7) accounts for 25% of the score
     >>> explanation
     1 row explained. A typical row has score 0.1.
-    0: score 0.9. amount 9,800 (typical 20 to 310): 75%; items 31 (typical 1 to 7): 25%
+    Row 0 has score 0.9: amount 9,800 (typical 20 to 310) accounts for 75% of it, items 31 (typical 1 to 7) for 25%.
     """
 
     column_names: list[str]
@@ -72,6 +74,7 @@ class Explanation:
     values: Any
     typical: list[Typical]
     typical_rows: Any = None
+    places: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.anomaly_scores)
@@ -79,7 +82,7 @@ class Explanation:
     def __repr__(self) -> str:
         """The first rows by their places, and what raises their scores."""
         rows = [
-            f"{row}: score {self.anomaly_scores[row]:.4g}. {'; '.join(self.in_short(row))}"
+            f"Row {self._place(row)} has score {self.anomaly_scores[row]:.4g}: {self._sentence(row)}."
             for row in self._first_rows()
         ]
         return "\n".join([self._caption(), *rows])
@@ -87,10 +90,14 @@ class Explanation:
     def _repr_html_(self) -> str:
         """What a notebook shows: the same as a table."""
         rows = [
-            {"score": f"{self.anomaly_scores[row]:.4g}", "what raises it": "; ".join(self.sentences(row))}
+            {"row": self._place(row), "score": f"{self.anomaly_scores[row]:.4g}"}
+            | {"what raises it": self._sentence(row)}
             for row in self._first_rows()
         ]
         return html_table(rows, self._caption())
+
+    def _place(self, row: int) -> int:
+        return row if self.places is None else int(self.places[row])
 
     def _first_rows(self) -> range:
         return range(min(len(self), SHOWN_ROWS))
@@ -107,6 +114,7 @@ class Explanation:
             contributions=self.contributions[rows],
             anomaly_scores=self.anomaly_scores[rows],
             values=self.values[rows],
+            places=np.asarray(rows) if self.places is None else self.places[rows],
         )
 
     def to_dicts(self, *, n_columns: int | None = None) -> list[dict[str, Any]]:
@@ -155,9 +163,19 @@ class Explanation:
 
     def in_short(self, row: int, *, n_columns: int = 3) -> list[str]:
         """The same in fewer words: the first reason, and the others that make up a tenth of the score."""
+        return [f"{words_of(columns)}: {share_of(columns):.0%}" for columns in self._main_reasons(row, n_columns)]
+
+    def _sentence(self, row: int) -> str:
+        """The same as one sentence."""
+        told = [f"{words_of(columns)} for {share_of(columns):.0%}" for columns in self._main_reasons(row)]
+        if not told:
+            return "no column raises it"
+        first, _, share = told[0].rpartition(" for ")
+        return ", ".join([f"{first} accounts for {share} of it", *told[1:]])
+
+    def _main_reasons(self, row: int, n_columns: int = 3) -> list[list[dict[str, Any]]]:
         reasons = self._reasons(row)[:n_columns]
-        told = [columns for place, columns in enumerate(reasons) if place == 0 or share_of(columns) >= WORTH_A_WORD]
-        return [f"{words_of(columns)}: {share_of(columns):.0%}" for columns in told]
+        return [columns for place, columns in enumerate(reasons) if place == 0 or share_of(columns) >= WORTH_A_WORD]
 
     def _reasons(self, row: int) -> list[list[dict[str, Any]]]:
         """The columns that raise a row's score, the largest contribution first, those that share a reason together."""
@@ -214,7 +232,7 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
 
 def sentence(*columns: dict[str, Any]) -> str:
     """One column of `Explanation.columns_of` in words, or several that share the reason."""
-    return f"{words_of(columns)} accounts for {share_of(columns) * 100:.0f} % of the score"
+    return f"{words_of(columns)} accounts for {share_of(columns):.0%} of the score"
 
 
 def words_of(columns: Sequence[dict[str, Any]]) -> str:

@@ -197,6 +197,6 @@ def _inherit(file: int, status: os.stat_result) -> None:
 
 def _not_ours(path: Path) -> OSError:
     return FileExistsError(
-        f"'{path}' is in the way: it is a link, or no regular file, and is not written to. Remove it, or pass another "
+        f"'{path}' is a link or not a regular file, so nothing is written there. Remove it, or pass another "
         "name for the result."
     )

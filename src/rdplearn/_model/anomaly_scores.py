@@ -34,11 +34,13 @@ def nearest_subsample_scores(phi: Floats, references: Floats, n_subsamples: int 
 
     phi : (n_rows, n_components); references : (n_references, n_components), one subsample after the other
     """
+    n_rows = len(phi)
     own = np.add.reduce(phi * phi, axis=1)
-    squared = row_products(phi, references.T)
-    squared *= -2.0
-    squared += own[:, None]
-    squared += np.einsum("ij,ij->i", references, references)
-    nearest = squared.reshape(len(phi), n_subsamples, -1).min(axis=2)
-    nearest[nearest < np.float32(SAME) * own[:, None]] = 0.0
-    return np.sqrt(nearest).mean(axis=1)
+    # one product: that of a row with a reference, times -2, and 1 times the reference's square
+    lifted = np.vstack([np.float32(-2.0) * references.T, np.einsum("ij,ij->i", references, references)])
+    longer = np.ones((n_rows, phi.shape[1] + 1), dtype=np.float32)
+    longer[:, :-1] = phi
+    beyond_own = row_products(longer, lifted).T.reshape(n_subsamples, -1, n_rows)
+    nearest = beyond_own.min(axis=1) + own
+    nearest[nearest < np.float32(SAME) * own] = 0.0
+    return np.sqrt(nearest).mean(axis=0)

@@ -110,21 +110,24 @@ def l1_distance_prediction_loss(phi: Floats, eta: Floats, shift: int) -> tuple[f
     return loss, l1_normalise_gradient(gradient, phi)
 
 
-def all_pairs_loss(phi: Floats, kernel: Floats) -> tuple[float, Floats]:
+def all_pairs_loss(phi: Floats, kernel: Floats) -> tuple[Floats, Floats]:
     """Squared error of the inner products of all pairs of rows, and its gradient with respect to `phi`.
 
     A row's product with itself is left out: it would have to hold what belongs to that row alone.
 
     Parameters
     ----------
-    phi : (n_rows, n_components)
-    kernel : (n_rows, n_rows), the inner products to be predicted
+    phi : (n_rows, n_components), or (n_members, ...), with a loss for each member
+    kernel : (n_rows, n_rows), the inner products to be predicted, or (n_members, ...)
     """
-    errors = phi @ phi.T
+    n_rows = phi.shape[-2]
+    errors = phi @ phi.swapaxes(-1, -2)
     errors -= kernel
-    np.fill_diagonal(errors, 0.0)
-    n_pairs = max(1, len(phi) * (len(phi) - 1))
-    return float(np.vdot(errors, errors)) / n_pairs, (4.0 / n_pairs) * (errors @ phi)
+    errors.reshape(*errors.shape[:-2], -1)[..., :: n_rows + 1] = 0.0
+    n_pairs = max(1, n_rows * (n_rows - 1))
+    pull = errors @ phi
+    pull *= 4.0 / n_pairs
+    return sums_of_squares(errors) / n_pairs, pull
 
 
 def reconstruction_loss(decoded: Floats, rows: Floats, cell_weights: Floats, n_columns: int) -> tuple[float, Floats]:
@@ -145,5 +148,5 @@ def reconstruction_loss(decoded: Floats, rows: Floats, cell_weights: Floats, n_c
 
 def unit_normalise_gradient(gradient: Floats, unit: Floats, lengths: Floats) -> Floats:
     """Carry a gradient with respect to the rows of length 1 back to the rows as they were."""
-    across = gradient - unit * np.einsum("ij,ij->i", gradient, unit)[:, None]
+    across = gradient - unit * np.einsum("...ij,...ij->...i", gradient, unit)[..., None]
     return np.divide(across, lengths, out=np.zeros_like(across), where=lengths > SMALLEST_NORM)

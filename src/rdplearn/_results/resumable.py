@@ -147,14 +147,14 @@ class GrowingFile:
         if made_of != self.made_of:
             differing = sorted(key for key in {*made_of, *self.made_of} if made_of.get(key) != self.made_of.get(key))
             raise TableError(
-                f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start anew without --resume."
+                f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start again without --resume."
             )
         if self.partial.stat().st_size < n_bytes:
-            raise TableError(f"'{self.partial}' is shorter than its journal says. Start anew without --resume.")
+            raise TableError(f"'{self.partial}' is shorter than its journal says. Start again without --resume.")
         self._take_in(n_bytes)
         if self._checksum.hexdigest() != entry["sha256"]:
             raise TableError(
-                f"'{self.partial}' was changed or damaged since its journal was written. Start anew without --resume."
+                f"'{self.partial}' was changed or damaged since its journal was written. Start again without --resume."
             )
         self.n_rows, self.tally, self._n_bytes = entry["n_rows"], entry["tally"], n_bytes
 
@@ -167,7 +167,7 @@ class GrowingFile:
                 return entry
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
-        raise TableError(f"'{self.journal}' cannot be read: it is damaged. Start anew without --resume.")
+        raise TableError(f"'{self.journal}' cannot be read: it is damaged. Start again without --resume.")
 
     def _take_in(self, n_bytes: int) -> None:
         """Take the bytes that are there into the checksum of all bytes."""

@@ -60,7 +60,7 @@ class SqlTable:
             raise TableError(f"'{name}' is the table itself. Pass another name for the result.")
         self._there = database.schema_of(name)  # asked now: while rows are read, the connection has no time
         if if_exists == "fail" and self._there is not None:
-            raise TableError(f"Table '{name}' is there already. Pass --if-exists replace or append, or another name.")
+            raise TableError(f"Table '{name}' exists already. Pass --if-exists replace or append, or another name.")
 
     def __enter__(self) -> SqlTable:
         with disk_faults_told(tempfile.gettempdir(), remedy=ROOM):

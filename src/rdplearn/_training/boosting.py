@@ -23,7 +23,6 @@ from rdplearn._model.anomaly_scores import (
 )
 from rdplearn._model.combination import middle_score, relative_logs
 from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
-from rdplearn._model.inner_products import products_of
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Round
 from rdplearn._training.checkpoint import FitFolder, Piece
@@ -134,10 +133,8 @@ class Boosting:
         aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
         phi = draw_phi(rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
         seed = int(self.rng.integers(2**63))
-        if settings.training.pairs == "all":
-            shuffling = np.random.default_rng(seed)
-            return TrainingTask(rows, products_of(self.mapping), self.kept, phi, shuffling, n_columns=rows.shape[1])
-        self.start = TrainingTask(rows, aims, self.kept, phi, seed, n_columns=rows.shape[1])
+        randomness: Any = np.random.default_rng(seed) if settings.training.pairs == "all" else seed
+        self.start = TrainingTask(rows, aims, self.kept, phi, randomness, n_columns=rows.shape[1])
         return self.start if self.span is None else entered(self.start, self.span)
 
     def report(self, records: Records) -> bool:

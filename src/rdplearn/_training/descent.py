@@ -16,32 +16,33 @@ import numpy as np
 
 from rdplearn._training.random_stream import AllPairs, OnePartner
 from rdplearn._training.settings import TrainingSettings, TrainingTask
+from rdplearn._types import Doubles
 
 NORM_MEMORY = 0.99  # of the running mean of the squared gradient norm
 
 
 def batches_of(tasks: list[TrainingTask], settings: TrainingSettings) -> OnePartner | AllPairs:
-    """The batches of tasks whose rows stand one after the other; all pairs are drawn for one task alone."""
-    if settings.pairs == "all":
-        return AllPairs(tasks[0].rows.shape[0], settings.batch_size, tasks[0].seed)
+    """The batches of tasks whose rows stand one after the other."""
     n_rows, kept, seeds = zip(*((task.rows.shape[0], task.kept, task.seed) for task in tasks), strict=True)
+    if settings.pairs == "all":
+        return AllPairs(list(n_rows), settings.batch_size, list(seeds))
     return OnePartner(list(n_rows), list(kept), list(seeds), settings.batch_size)
 
 
 class ScaledRate:
-    """How far to go along the gradient: steps whose length does not depend on the scale of the loss."""
+    """How far each member goes along its gradient: steps whose length does not depend on the scale of the loss."""
 
-    def __init__(self, n_components: int, settings: TrainingSettings) -> None:
+    def __init__(self, n_members: int, n_components: int, settings: TrainingSettings) -> None:
         self.n_steps, self.momentum = settings.n_steps, settings.momentum
-        self.mean_square = np.zeros(1)
+        self.mean_square = np.zeros(n_members)
         self.step_length = settings.learning_rate * float(np.sqrt(n_components))
 
-    def __call__(self, number: int, squared_norm: float) -> float:
-        """Of step `number`, counted from 0, with a gradient of this squared norm; 0 if there never was a gradient."""
-        self.mean_square[:] = NORM_MEMORY * self.mean_square + (1 - NORM_MEMORY) * squared_norm
+    def __call__(self, number: int, squared_norms: Doubles) -> Doubles:
+        """Of step `number`, counted from 0, with gradients of these norms; 0 where there never was a gradient."""
+        self.mean_square[:] = NORM_MEMORY * self.mean_square + (1 - NORM_MEMORY) * squared_norms
         # both running means start at zero; the divisions make up for that in the first steps
-        typical = float(np.sqrt(self.mean_square[0] / (1 - NORM_MEMORY ** (number + 1))))
-        if typical == 0:  # no pair was predicted wrongly yet: a table of equal rows
-            return 0.0
+        typical = np.sqrt(self.mean_square / (1 - NORM_MEMORY ** (number + 1)))
         decay = 0.5 * (1 + np.cos(np.pi * number / self.n_steps))
-        return float(decay * self.step_length / typical * (1 - self.momentum) / (1 - self.momentum ** (number + 1)))
+        length = decay * self.step_length * (1 - self.momentum) / (1 - self.momentum ** (number + 1))
+        # no gradient: no pair was predicted wrongly yet, as in a table of equal rows
+        return np.divide(length, typical, out=np.zeros_like(typical), where=typical > 0)

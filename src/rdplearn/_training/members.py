@@ -161,7 +161,7 @@ def stacks(
 
 def kind_of_stack(plan: MemberPlan, rows: Rows, settings: BoostingSettings) -> tuple[int, ...]:
     """What members of a stack have in common: their columns. NumPy takes sparse and rotated rows one by one."""
-    by_itself = sp.issparse(rows) or may_rotate(settings, rows) or settings.training.pairs == "all"
+    by_itself = sp.issparse(rows) or may_rotate(settings, rows)
     is_alone = settings.engine == "numpy" and by_itself
     return (rows.shape[1], plan.number) if is_alone else (rows.shape[1],)
 

@@ -121,27 +121,41 @@ class OnePartner:
 
 
 class AllPairs:
-    """Batches of distinct rows, in shuffled passes over the table; every row is paired with every other.
+    """Batches of distinct rows, in shuffled passes over each member's; every row is paired with every other.
 
-    The generator has a state: what was drawn before is drawn again where training goes on from a checkpoint.
+    The generators have a state: what was drawn before is drawn again where training goes on from a checkpoint.
+
+    rows_of_members : how many rows each member has; shuffling : a generator of each
     """
 
-    def __init__(self, n_rows: int, batch_size: int, rng: np.random.Generator) -> None:
-        self.n_rows, self.size, self.rng = n_rows, min(batch_size, n_rows), rng
-        self.left = np.empty(0, dtype=np.int64)
+    def __init__(self, rows_of_members: list[int], batch_size: int, shuffling: list[np.random.Generator]) -> None:
+        self.decks = [Deck(n_rows, batch_size, rng) for n_rows, rng in zip(rows_of_members, shuffling, strict=True)]
+        self.first_rows = np.cumsum([0, *rows_of_members[:-1]])
         self.n_drawn = 0
 
     def draws(self, first_step: int, n_steps: int) -> Iterator[Draw]:
         """Draw what is random in some steps, which follow those that were drawn before."""
         while self.n_drawn < first_step:
-            self._next_batch()
+            self._next_batches()
         keys = step_keys(0, first_step + 1, n_steps, PARTNER)  # nobody but the user's own losses asks for a partner
-        shifts = 1 + below(words(keys[:, None], 1), max(1, self.size - 1))
+        shifts = 1 + below(words(keys[:, None], 1), max(1, self.decks[0].size - 1))
         for number, key, shift in zip(range(first_step, first_step + n_steps), keys, shifts, strict=True):
-            yield Draw(number, self._next_batch()[None], shift, key[None], np.uint32(number + 1))
+            yield Draw(number, self._next_batches(), shift, np.full(len(self.decks), key), np.uint32(number + 1))
 
-    def _next_batch(self) -> Ints:
+    def _next_batches(self) -> Ints:
         self.n_drawn += 1
+        return np.stack([first + deck.deal() for first, deck in zip(self.first_rows, self.decks, strict=True)])
+
+
+class Deck:
+    """The rows of one member, dealt out in batches from one shuffled pass after another."""
+
+    def __init__(self, n_rows: int, batch_size: int, rng: np.random.Generator) -> None:
+        self.n_rows, self.size, self.rng = n_rows, min(batch_size, n_rows), rng
+        self.left = np.empty(0, dtype=np.int64)
+
+    def deal(self) -> Ints:
+        """The next batch."""
         if len(self.left) < self.size:  # what is left over is not carried on: a row might come twice in a batch
             self.left = self.rng.permutation(self.n_rows)
         batch, self.left = self.left[: self.size], self.left[self.size :]

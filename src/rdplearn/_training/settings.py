@@ -48,7 +48,7 @@ class TrainingTask:
     """What one φ is to learn: everything that an engine needs to know.
 
     rows : (n_rows, n_columns), or with all pairs `PreparedRows`
-    targets : (n_rows, n_targets), η of the rows; with all pairs the function that gives their wanted inner products
+    targets : (n_rows, n_targets), η of the rows; with all pairs perhaps a function that gives wanted inner products
     kept : the rows that may be drawn
     phi : trained in place; seed : of batches, partners, dropout and sampled columns
     decoder : trained with φ, if rows are to be reconstructed; n_columns : of the table, before any rotation

@@ -122,5 +122,5 @@ def fit_centred_rows(matrix: Matrix, *, unit: bool) -> CentredRows:
 
 def unit_normalise(vectors: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Divide every row by its length; a row of zeros stays as it is. Returns the rows and their lengths."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    lengths = np.sqrt(np.einsum("...ij,...ij->...i", vectors, vectors))[..., None]
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > SMALLEST_NORM), lengths

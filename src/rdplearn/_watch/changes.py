@@ -95,7 +95,7 @@ def score_changes(known: ScoreMemory, counted: Histogram, n_beyond: int, promise
         return
     evidence = rise_of_ranks(known.histogram.counts, counted.counts)
     higher = _percent((1 + evidence.effect) / 2)
-    words = f"a new row scores higher than one at fit in {higher} of the cases; 50 % or less would be no change"
+    words = f"a new row scores higher than one at fit in {higher} of the cases; 50% or less would be no change"
     change = Change(None, SCORES, evidence.effect, LEAST[SCORES], evidence.p_value, words)
     yield replace(change, **_places("number", known.histogram, counted))
     expected = known.n_beyond / known.n_rows
@@ -171,5 +171,5 @@ def _shown(kind: str, what: str, value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """A share for people: 12 %, 0.4 %."""
-    return "0 %" if share == 0 else "under 0.01 %" if share < 1e-4 else f"{float(f'{share * 100:.2g}'):g} %"
+    """A share for people: 12%, 0.4%."""
+    return "0%" if share == 0 else "under 0.01%" if share < 1e-4 else f"{float(f'{share * 100:.2g}'):g}%"

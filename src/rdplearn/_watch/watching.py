@@ -171,6 +171,8 @@ def _look(model: TableModel, table: Table, memory: TableMemory) -> tuple[RowSamp
             n_beyond += int((normality < model.estimator.offset_).sum())
             n_rows += batch.num_rows
     except TableError as fault:
+        if isinstance(fault.__context__, OSError):
+            raise  # the disk is at fault, and says nothing about the rows
         return _sampled(table), None, [f"The rows could not be scored: {fault}"]
     if sampler.is_empty:
         raise _no_rows(table)

@@ -46,25 +46,25 @@ def about(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Find anomalies, groups and features in tables, without labels, by predicting random distances.
+    """Find unusual rows in a table and see why. Group rows, and make features. No labels are needed.
 
     \b
-    Try it on data that comes along:   rdplearn demo
-    See what is in a table:            rdplearn inspect sales.csv
-    Find its unusual rows:             rdplearn detect sales.csv -o scores.csv
-    Keep the model for later tables:   rdplearn fit sales.csv -m model.safetensors
-                                       rdplearn score model.safetensors new.csv -o scores.csv
-    See why rows are unusual:          rdplearn explain model.safetensors new.csv
-    Look at what was found:            rdplearn report model.safetensors sales.csv -o report.html
-    See whether a refit is due:        rdplearn watch model.safetensors today.csv
-    Say which of them are none:        rdplearn review model.safetensors sales.csv
-    Groups of rows that are alike:     rdplearn cluster sales.csv -k 5 -o groups.csv
-    Features for other programs:       rdplearn embed sales.csv -o features.parquet
-    Scores over HTTP:                  rdplearn serve model.safetensors
+    Try it on a table that comes with it:  rdplearn demo
+    See how a table is read:               rdplearn inspect sales.csv
+    Find its unusual rows:                 rdplearn detect sales.csv -o scores.csv
+    Save a model for later tables:         rdplearn fit sales.csv -m model.safetensors
+                                           rdplearn score model.safetensors new.csv -o scores.csv
+    See why rows are unusual:              rdplearn explain model.safetensors new.csv
+    Write a page about what was found:     rdplearn report model.safetensors sales.csv -o report.html
+    See whether the model is out of date:  rdplearn watch model.safetensors today.csv
+    Say which alarms are real:             rdplearn review model.safetensors sales.csv
+    Group rows that are alike:             rdplearn cluster sales.csv -k 5 -o groups.csv
+    Make features for other programs:      rdplearn embed sales.csv -o features.parquet
+    Score rows over HTTP:                  rdplearn serve model.safetensors
 
-    Tables are CSV, TSV, Parquet, Arrow, Feather or JSON Lines files, or - for standard input. Results go to standard
-    output, progress and warnings to standard error. Exit codes: 0 well, 1 the table or model is at fault, 2 the command
-    is, 3 (of watch) a refit is due.
+    Tables are CSV, Excel, Parquet, Arrow or JSON Lines files, or database queries; - reads standard input. Results go
+    to standard output, progress and warnings to standard error. Exit codes: 0 success, 1 something is wrong with the
+    table or the model, 2 something is wrong with the command, 3 watch finds that a refit is due.
     """
 
 

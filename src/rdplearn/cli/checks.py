@@ -57,7 +57,7 @@ def _take(path: str, written: Sequence[Path], taken: dict[Any, str]) -> None:
             )
         taken[_place(target)] = "the name of another result"
     if written[0].exists():
-        warn_user(f"'{path}' is there already and will be replaced.")
+        warn_user(f"'{path}' exists and will be replaced.")
 
 
 def _place(path: str | os.PathLike[str] | None) -> Any:

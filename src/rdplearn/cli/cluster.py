@@ -24,7 +24,7 @@ AGREEMENT = (
 class ClusterOptions(FeatureOptions):
     """How many clusters, and how the features are learned that they are found by."""
 
-    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many groups.")] = 8
+    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many groups to make.")] = 8
 
     def clusterer(self, *, verbose: bool) -> RDPClusterer:
         from rdplearn.clusterer import RDPClusterer
@@ -42,12 +42,12 @@ def cluster(
     reading: ReadingOptions,
     training: ClusterOptions,
 ) -> None:
-    """Group the rows of a table that are alike.
+    """Group rows that are alike.
 
-    Learns the groups from the table itself, at most 100,000 of its rows, or takes a model that was kept; then every
-    row gets the group whose centre is nearest. Prints how large the groups are, the most typical row of each, and
-    whether they are groups at all or one whole that was cut. The table may be larger than memory. With a MODEL,
-    --resume goes on with what a stopped run has left in FILE.partial.
+    Learns the groups from the table, from at most 100,000 of its rows, or uses a saved model. Each row gets the group
+    with the nearest centre. Prints the size of the groups, the most typical row of each, and whether they are real
+    groups or one whole that was cut. The table may be larger than memory. With a MODEL, --resume continues a run that
+    was stopped.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def cluster(
     check_one_machine(wanted.dask, label=label, report=report_path)
     check_page(report_path)
     if wanted.resume and report_path is not None:
-        raise typer.BadParameter("needs all rows, and --resume passes over some. Leave one out.", param_hint="--report")
+        raise typer.BadParameter("needs all rows, and --resume skips some. Leave one out.", param_hint="--report")
     with chosen_backend(wanted.dask, reading, talk, files.if_exists) as backend:
         task = open_task(files, wanted, backend, report_path)
         check_carried(wanted.ids, (CLUSTER, DISTANCE))

@@ -10,14 +10,14 @@ from rdplearn.cli.detect import detect
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import Jobs, ReadingOptions, ReportPath, ScoredRowOptions, Seed, TopCount, TrainingOptions
 
-_INTRODUCTION = """344 penguins of three species, as they were measured in Antarctica (in the public domain, CC0).
-Which of them are unlike the rest, and why?"""
+_INTRODUCTION = """344 penguins of three species, measured in Antarctica (public domain, CC0).
+Which of them are unusual, and why?"""
 
 
 def demo(
     *,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Write all rows with their scores and reasons here.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="Write all rows with scores and reasons to this file.")
     ] = "demo_scores.csv",
     report_path: ReportPath = None,
     n_top: TopCount = 15,
@@ -25,9 +25,9 @@ def demo(
     n_jobs: Jobs = -1,
     talk: TalkOptions,
 ) -> None:
-    """Find penguins that are unlike the rest, in a table that comes with rdplearn.
+    """Find the unusual penguins in a table that comes with rdplearn.
 
-    It does what `rdplearn detect penguins.csv --keep -o demo_scores.csv` would do.
+    The same as: rdplearn detect penguins.csv --keep -o demo_scores.csv
 
     Example: rdplearn demo --top 5 -o scores.csv --report report.html
     """

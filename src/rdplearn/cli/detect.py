@@ -33,10 +33,10 @@ def detect(
     reading: ReadingOptions,
     training: TrainingOptions,
 ) -> None:
-    """Find the rows of a table that are unlike the rest.
+    """Find the unusual rows of a table, and say why.
 
-    Learns what is usual from the table itself, scores every row and prints the most unusual ones, why they are, and
-    which kinds of anomalies there are.
+    Learns what is usual from the table itself, and scores every row. Prints the most unusual rows with reasons, and
+    the kinds of anomalies among them.
 
     \b
     Examples:

@@ -24,11 +24,10 @@ def embed(
     reading: ReadingOptions,
     training: FeatureOptions,
 ) -> None:
-    """Turn the rows of a table into features, for any other program to learn from.
+    """Turn each row of a table into features that other programs can learn from.
 
-    Learns the features from the table itself, at most 100,000 of its rows, or takes a model that was kept. Rows are
-    read, turned and written in batches, so the table may be larger than memory. With a MODEL, --resume goes on with
-    what a stopped run has left in FILE.partial.
+    Learns the features from the table, from at most 100,000 of its rows, or uses a saved model. The table may be larger
+    than memory. With a MODEL, --resume continues a run that was stopped.
 
     \b
     Examples:
@@ -43,7 +42,9 @@ def embed(
     from rdplearn.cli.task import open_task
 
     if files.output is None and files.kept_model is None and wanted.label is None:
-        raise typer.BadParameter("must say where features go, unless -m keeps the model.", param_hint="--output")
+        raise typer.BadParameter(
+            "is missing. Say where to write the features, or save only the model with -m.", param_hint="--output"
+        )
     check_one_machine(wanted.dask, label=wanted.label)
     with chosen_backend(wanted.dask, reading, talk, files.if_exists) as backend:
         task = open_task(files, wanted, backend)

@@ -33,9 +33,9 @@ def explain(
     talk: TalkOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Tell which columns made rows as anomalous as they are.
+    """Say which columns make a row unusual.
 
-    Rows are counted from 1, as in the results of score. With --json all columns of the rows are listed.
+    Rows are counted from 1, as in the results of score. --json lists all columns of the rows.
 
     \b
     Examples:

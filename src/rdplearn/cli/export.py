@@ -15,14 +15,14 @@ def export(
     model_path: ModelPath,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The ONNX file to write.")],
     input_type: Annotated[
-        str, typer.Option("--input-type", metavar="TYPE", help='Of "rows": float64, float32 or int64.')
+        str, typer.Option("--input-type", metavar="TYPE", help="Type of the input: float64, float32 or int64.")
     ] = "float64",
     talk: TalkOptions,
 ) -> None:
     """Write a model as an ONNX file, which runs without Python.
 
-    Its input "rows" takes the numbers that the columns become, in the order that inspect shows; texts, dates and
-    missing values have to be made into numbers first.
+    Its input is called "rows" and takes numbers: the components that inspect lists, in that order. Texts, dates and
+    missing values have to be turned into these first.
 
     \b
     Examples:

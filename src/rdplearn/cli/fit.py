@@ -28,22 +28,23 @@ def fit(
         typer.Option(
             "--update",
             metavar="MODEL",
-            help="Go on with this model: new members replace its oldest ones. It is replaced unless -m names another.",
+            help="Update this model with the table: new members replace the oldest. The file is replaced unless -m "
+            "names another.",
         ),
     ] = None,
     unseen: Annotated[
         list[str] | None,
-        typer.Option("--id", "--label", metavar="COLUMN", help="Leave this column out of the model, as --ignore does."),
+        typer.Option("--id", "--label", metavar="COLUMN", help="Do not use this column; the same as --ignore."),
     ] = None,
     dask: Dask = None,
     talk: TalkOptions,
     reading: ReadingOptions,
     training: TrainingOptions,
 ) -> None:
-    """Learn what is usual in a table and keep it in a model file.
+    """Learn what is usual in a table, and save it as a model file.
 
-    The table may be larger than memory: it is read once, and at most 100,000 of its rows are kept. Models that make
-    features or groups come from embed and cluster, with -m.
+    The table may be larger than memory. It is read once, and the model learns from at most 100,000 of its rows. For a
+    model of features or groups use embed or cluster with -m.
 
     \b
     Examples:
@@ -58,7 +59,7 @@ def fit(
 
     target = model_path or update
     if target is None:
-        raise typer.BadParameter("is needed: where to write the model.", param_hint="--model")
+        raise typer.BadParameter("is missing. Say where to write the model.", param_hint="--model")
     if update is not None:
         refuse_options(training, unseen, dask)
     files = files_named(table, more, dask)
@@ -121,7 +122,7 @@ def refuse_options(training: TrainingOptions, unseen: list[str] | None, dask: st
     refuse_given(training, but=["jobs"], why="is settled in the model that --update names. Leave it out.")
     for option, value in {"--id": unseen, "--dask": dask}.items():
         if value:
-            raise typer.BadParameter("does not go with --update. Leave it out.", param_hint=option)
+            raise typer.BadParameter("has no effect with --update. Leave it out.", param_hint=option)
 
 
 def print_fit(facts: Mapping[str, Any]) -> None:

@@ -28,8 +28,8 @@ class TalkOptions:
     """How much is said; every command has these."""
 
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")] = False
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a fault.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no warnings.")] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show where in the program an error came from.")] = False
 
     @property
     def shows_progress(self) -> bool:

@@ -20,7 +20,7 @@ def inspect(
     reading: ReadingOptions,
     columns: ColumnOptions,
 ) -> None:
-    """Show what becomes of each column of a table, or what is in a model.
+    """Show how each column of a table is read, or what is in a model file.
 
     \b
     Examples:

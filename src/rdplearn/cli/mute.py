@@ -15,23 +15,25 @@ def mute(
     *,
     model_path: ModelPath,
     answers_path: Annotated[
-        str | None, typer.Argument(metavar="ANSWERS", help="A file of answers, for a new rule.")
+        str | None, typer.Argument(metavar="ANSWERS", help="A file of answers. Needed for a new rule.")
     ] = None,
-    row: Annotated[int | None, typer.Option("--row", min=1, help="The answered row that the rule is made of.")] = None,
+    row: Annotated[int | None, typer.Option("--row", min=1, help="Make a rule from this answered row.")] = None,
     same: Annotated[
-        list[str] | None, typer.Option("--same", metavar="COLUMN", help="This column must be as in that row.")
+        list[str] | None,
+        typer.Option("--same", metavar="COLUMN", help="The rule is for rows with the same value in this column."),
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="What to call the rule.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the new rule.")] = None,
     removed: Annotated[list[str] | None, typer.Option("--remove", metavar="NAME", help="Remove this rule.")] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="The model with the changed rules.")
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the model with the new rules to this file."),
     ] = None,
     talk: TalkOptions,
 ) -> None:
-    """List, add or remove rules by which rows are fine, whatever their score.
+    """List, add or remove rules that keep known rows from being reported.
 
-    A rule is made of an answered row: rows with the same first reason, and the same values in some columns, are not
-    reported any more. They keep their place at the threshold, and score counts them.
+    A rule comes from an answered row. Rows with the same first reason, and the same values in the --same columns, are
+    no longer reported. Their score is set to the threshold, and score says how many they are.
 
     \b
     Examples:
@@ -45,9 +47,9 @@ def mute(
 
     changes = row is not None or bool(removed)
     if changes != (output is not None):
-        raise typer.BadParameter("goes with --row or --remove, and they with it.", param_hint="--output")
+        raise typer.BadParameter("is needed with --row or --remove, and only with them.", param_hint="--output")
     if (row is not None) != (answers_path is not None):
-        raise typer.BadParameter("names a row of ANSWERS, and ANSWERS needs it.", param_hint="--row")
+        raise typer.BadParameter("and ANSWERS go together: give both, or none.", param_hint="--row")
     check_paths({"model": model_path, "answers": answers_path}, None, output)
     model = review(load_table_model(model_path, ["RDPDetector"], -1))
     for rule in removed or ():
@@ -68,7 +70,7 @@ def answered_row(path: str, row: int) -> Any:
     file = read_answers(path)
     lines = [line for line in file.latest() if line.row == row]
     if not lines:
-        raise TableError(f"'{path}' has no answer about row {row:,}. Its rows are those in its first column.")
+        raise TableError(f"'{path}' has no answer about row {row:,}. Its first column lists the rows that it has.")
     return AnswersFile(file.column_names, lines).table()
 
 

@@ -18,54 +18,64 @@ if TYPE_CHECKING:
 TablePath = Annotated[
     str | None,
     typer.Argument(
-        metavar="TABLE", help="CSV, Excel, Parquet, Arrow or JSON Lines, or a 'pattern' of files; - is stdin."
+        metavar="TABLE",
+        help="The table: CSV, Excel, Parquet, Arrow or JSON Lines, or a 'pattern*' of files. - reads stdin.",
     ),
 ]
 MoreTables = Annotated[
     list[str] | None,
-    typer.Argument(metavar="TABLE...", help="Further files with the same columns.", show_default=False),
+    typer.Argument(metavar="TABLE...", help="More files with the same columns.", show_default=False),
 ]
-ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as written by fit.")]
+ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file that fit wrote.")]
 OutputPath = Annotated[
     str | None,
     typer.Option(
         "--output",
         "-o",
         metavar="FILE",
-        help="Write all rows to .csv, .parquet or .jsonl; - is stdout; sql:TABLE is a table of --sql.",
+        help="Write all rows to this .csv, .parquet or .jsonl file. - writes to stdout, sql:TABLE to the database.",
     ),
 ]
 TopCount = Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to print.")]
 Carried = Annotated[
     list[str] | None,
-    typer.Option("--id", metavar="COLUMN", help="Carry this column into the result and leave it out of the model."),
+    typer.Option("--id", metavar="COLUMN", help="Copy this column to the result. The model does not use it."),
 ]
 TableOrModel = Annotated[
     str | None,
     typer.Argument(
-        metavar="TABLE|MODEL", help="CSV, Parquet, Arrow or JSON Lines, - is stdin; or a model that -m has kept."
+        metavar="TABLE|MODEL",
+        help="A table (CSV, Excel, Parquet, Arrow, JSON Lines; - reads stdin), or a model file that -m wrote.",
     ),
 ]
-TableAfterModel = Annotated[str | None, typer.Argument(metavar="TABLE", help="The table, when a model comes first.")]
+TableAfterModel = Annotated[str | None, typer.Argument(metavar="TABLE", help="The table, if a model comes first.")]
 ReportPath = Annotated[
     str | None,
-    typer.Option("--report", metavar="FILE", help="Write a page about what was found, one HTML file."),
+    typer.Option("--report", metavar="FILE", help="Write what was found as a page: one HTML file."),
 ]
-Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, besides the results.")]
-KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Keep the model in this file.")]
-Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 for all cores.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue what a stopped run has begun to write.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, not the results alone.")]
+KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Save the model to this file.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", help="How many threads to use. -1 uses all cores. The result is the same.")
+]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers. The same seed gives the same result.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the output of a run that was stopped.")]
 Classes = Annotated[
     str | None,
     typer.Option(
-        "--label", metavar="COLUMN", help="Compare the result with this column's classes; the model never sees it."
+        "--label",
+        metavar="COLUMN",
+        help="Compare the result with the classes in this column. The model does not use it.",
     ),
 ]
 Label = Annotated[
     str | None,
     typer.Option(
-        "--label", metavar="COLUMN", help="Compare the scores with 0/1 labels; the model never sees this column."
+        "--label",
+        metavar="COLUMN",
+        help="Compare the scores with the 0/1 labels in this column. The model does not use it.",
     ),
 ]
 Dask = Annotated[
@@ -73,8 +83,8 @@ Dask = Annotated[
     typer.Option(
         "--dask",
         metavar="ADDRESS|local:N",
-        help="Work on a Dask cluster, or in N processes here: TABLE is then a folder or 'pattern' of Parquet files, "
-        "and the output a folder.",
+        help="Use a Dask cluster, or N processes on this machine. TABLE is then a folder or 'pattern*' of Parquet "
+        "files, and the output is a folder.",
     ),
 ]
 
@@ -89,7 +99,10 @@ class IfExists(StrEnum):
 
 IfExistsOption = Annotated[
     IfExists | None,
-    typer.Option("--if-exists", help="If the table of -o sql:TABLE is there already; without a word, it is a fault."),
+    typer.Option(
+        "--if-exists",
+        help="What to do if the table of -o sql:TABLE exists: stop with an error (fail), replace it, or append.",
+    ),
 ]
 
 
@@ -155,27 +168,35 @@ class ReadingOptions:
 
     sql: Annotated[
         str | None,
-        typer.Option(metavar="URI", help="A database: postgresql://USER@HOST/NAME, sqlite:///FILE or duckdb:///FILE."),
+        typer.Option(
+            metavar="URI", help="Use a database: postgresql://USER@HOST/NAME, sqlite:///FILE or duckdb:///FILE."
+        ),
     ] = None
     query: Annotated[
-        str | None, typer.Option(metavar="SELECT", help="The rows of --sql that are read, in place of TABLE.")
+        str | None,
+        typer.Option(metavar="SELECT", help="Read the rows of this query from the database, not from a file."),
     ] = None
     sql_table: Annotated[
-        str | None, typer.Option("--table", metavar="NAME", help="The table of --sql that is read, in place of TABLE.")
+        str | None, typer.Option("--table", metavar="NAME", help="Read this table of the database, not a file.")
     ] = None
 
-    separator: Annotated[str | None, typer.Option(help="Between the fields of CSV.")] = None
-    encoding: Annotated[str | None, typer.Option(help="Of CSV and JSON Lines, such as latin-1.")] = None
-    header: Annotated[bool | None, typer.Option("--header/--no-header", help="Whether CSV has a header.")] = None
-    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Of an Excel workbook; by default the first.")] = (
-        None
-    )
+    separator: Annotated[
+        str | None, typer.Option(help="What separates the cells of a CSV file. Found out if left out.")
+    ] = None
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV or JSON Lines file, such as latin-1.")] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line of a CSV file has the column names."),
+    ] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Sheet of an Excel file. The first if left out.")
+    ] = None
     limit: Annotated[
         list[str] | None,
         typer.Option(
             "--limit",
             metavar="NAME=NUMBER",
-            help="Read a table that is stopped as too large: columns, cell (MB), block (MB).",
+            help="Raise a limit for a table that is refused as too large: columns, cell (MB) or block (MB).",
         ),
     ] = None
 
@@ -191,11 +212,13 @@ class ReadingOptions:
         in_database = [option for option in (self.query, self.sql_table) if option is not None]
         about_files = any(value is not None for value in self.as_dict().values())
         if path is None and self.sql is None:
-            raise typer.BadParameter("is missing. Name a file, or a database with --sql.", param_hint="TABLE")
+            raise typer.BadParameter("is missing. Name a file, or use --sql to read a database.", param_hint="TABLE")
         if (path is None and len(in_database) != 1) or (in_database and self.sql is None):
-            raise typer.BadParameter("goes with either --query or --table: what is read.", param_hint="--sql")
+            raise typer.BadParameter("needs one of --query and --table, which say what to read.", param_hint="--sql")
         if in_database and (path is not None or about_files):
-            raise typer.BadParameter("is read in place of a file. Leave out all that is about one.", param_hint="--sql")
+            raise typer.BadParameter(
+                "reads a database, not a file. Leave out TABLE and the options for files.", param_hint="--sql"
+            )
         if self.sql is not None and not in_database and sql_table_of(output) is None:
             raise typer.BadParameter("needs --query or --table to read, or -o sql:TABLE.", param_hint="--sql")
         if self.sql is None and sql_table_of(output) is not None:
@@ -248,36 +271,36 @@ def pairs_of(entries: list[str] | None, option: str, what: str) -> dict[str, str
 class ColumnOptions:
     """What the columns mean, where the evidence would mislead."""
 
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", metavar="COLUMN", help="Leave this column out of the model.")
-    ] = None
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="COLUMN", help="Do not use this column.")] = (
+        None
+    )
     kind: Annotated[
         list[str] | None,
         typer.Option(
             "--kind",
             metavar="COLUMN=KIND",
-            help="What a column is: number, year, boolean, category, date, time, text or identifier.",
+            help="Say what a column holds: number, year, boolean, category, date, time, text or identifier.",
         ),
     ] = None
     weight: Annotated[
         list[str] | None,
         typer.Option(
-            "--weight", metavar="COLUMN=NUMBER", help="How much a column counts; 1 if not said, 0 ignores it."
+            "--weight", metavar="COLUMN=NUMBER", help="How much a column counts. The default is 1; 0 ignores it."
         ),
     ] = None
     missing: Annotated[
-        list[str] | None, typer.Option("--missing", metavar="TEXT", help="A marker of missing values, such as n/a.")
+        list[str] | None, typer.Option("--missing", metavar="TEXT", help="A text that means missing, such as n/a.")
     ] = None
-    decimal: Annotated[str | None, typer.Option(metavar="MARK", help="The decimal mark: . or ,")] = None
-    thousands: Annotated[str | None, typer.Option(metavar="MARK", help="Between groups of three digits.")] = None
+    decimal: Annotated[str | None, typer.Option(metavar="MARK", help="Decimal mark of numbers: . or ,")] = None
+    thousands: Annotated[str | None, typer.Option(metavar="MARK", help="What separates groups of three digits.")] = None
     day_first: Annotated[
-        bool | None, typer.Option("--day-first/--month-first", help="Whether 01/02/2024 is the first of February.")
+        bool | None, typer.Option("--day-first/--month-first", help="Whether 01/02/2024 is 1 February or 2 January.")
     ] = None
     date_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="How dates are written, such as '%d.%m.%y %H:%M'.")
     ] = None
     plain_numbers: Annotated[
-        bool, typer.Option("--plain-numbers", help="Leave $2,700, 35.5% and 12 kg texts, not numbers.")
+        bool, typer.Option("--plain-numbers", help="Read $2,700, 35.5% and 12 kg as text, not as numbers.")
     ] = False
     strict: Annotated[
         bool,
@@ -310,20 +333,23 @@ class TrainingOptions(ColumnOptions):
     """What the columns mean, how the detector is trained on them, and where it draws the line."""
 
     contamination: Annotated[
-        float | None, typer.Option(min=1e-9, max=0.5, help="Share of rows to report, such as 0.01.")
+        float | None, typer.Option(min=1e-9, max=0.5, help="Report this share of the rows, such as 0.01.")
     ] = None
     false_alarm_rate: Annotated[
-        float | None, typer.Option(min=1e-9, max=0.5, help="Share of the normal rows to report, at most.")
+        float | None,
+        typer.Option(
+            min=1e-9, max=0.5, help="Report about this share of the normal rows, and all rows that are stranger."
+        ),
     ] = None
     clean: Annotated[
-        bool, typer.Option("--clean", help="All rows of the fit are known to be normal: leave none out.")
+        bool, typer.Option("--clean", help="The table is known to have no anomalies: learn from every row.")
     ] = False
     paper: Annotated[
-        bool, typer.Option("--paper", help="Train as the paper does: 30 members, 8 rounds, 6,000 steps; slow.")
+        bool, typer.Option("--paper", help="Train as in the paper: 30 members, 8 rounds, 6,000 steps. Slow.")
     ] = False
-    members: Annotated[int | None, typer.Option(min=1, help="Size of the ensemble.")] = None
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of boosting.")] = None
-    steps: Annotated[int | None, typer.Option(min=1, help="Steps of training in each round.")] = None
+    members: Annotated[int | None, typer.Option(min=1, help="How many members to train.")] = None
+    rounds: Annotated[int | None, typer.Option(min=1, help="How many rounds each member trains.")] = None
+    steps: Annotated[int | None, typer.Option(min=1, help="How many training steps a round has.")] = None
     seed: Seed = 0
     jobs: Jobs = -1
 
@@ -331,7 +357,7 @@ class TrainingOptions(ColumnOptions):
         """The detector's `contamination`."""
         if self.clean and self.contamination is not None:
             raise typer.BadParameter(
-                "says that no row of the fit is anomalous, and --contamination that some are. Leave one out.",
+                "says that no row is an anomaly, and --contamination says that some are. Leave one out.",
                 param_hint="--clean",
             )
         return "none" if self.clean else "auto" if self.contamination is None else self.contamination
@@ -341,7 +367,7 @@ class TrainingOptions(ColumnOptions):
 
         if self.contamination is not None and self.false_alarm_rate is not None:
             raise typer.BadParameter(
-                "set the same line as --contamination. Leave one out.", param_hint="--false-alarm-rate"
+                "sets the same line as --contamination. Leave one out.", param_hint="--false-alarm-rate"
             )
         sizes: dict[str, Any] = {"n_members": self.members, "n_rounds": self.rounds, "n_steps": self.steps}
         make = RDPDetector.paper if self.paper else RDPDetector
@@ -361,9 +387,9 @@ class FeatureOptions(ColumnOptions):
 
     components: Annotated[
         int | None,
-        typer.Option(min=1, help="Components of a row's features; by default 32 or 128, as the table needs."),
+        typer.Option(min=1, help="How many features each row gets. The default is 32 or 128, by the table."),
     ] = None
-    steps: Annotated[int, typer.Option(min=1, help="Steps of training.")] = 600
+    steps: Annotated[int, typer.Option(min=1, help="How many training steps.")] = 600
     seed: Seed = 0
     jobs: Jobs = -1
 

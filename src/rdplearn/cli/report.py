@@ -18,7 +18,7 @@ def report(
     model_path: ModelPath,
     table: TablePath = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help=f"Where to write the page [{USUAL_NAME}].")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help=f"Write the page to this file [{USUAL_NAME}].")
     ] = None,
     unseen: UnseenColumns,
     n_top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many rows to list and explain.")] = 300,
@@ -26,10 +26,10 @@ def report(
     talk: TalkOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Write a page about the rows of a table: which are unusual, and why; or how they fall into clusters.
+    """Write a page about a table: its unusual rows and why, or its groups.
 
-    The page is one file that any browser opens, without a network. --json prints what it shows, and writes the page
-    only if --output names it.
+    The page is one HTML file for any browser. It needs no network. --json prints what the page shows; the page itself
+    is then written only with --output.
 
     \b
     Examples:

@@ -24,20 +24,23 @@ def review(
     model_path: ModelPath,
     table: TablePath,
     answers_path: Annotated[
-        str | None, typer.Option("--answers", metavar="FILE", help="Keep the answers here [TABLE.answers.csv].")
+        str | None, typer.Option("--answers", metavar="FILE", help="File of the answers [TABLE.answers.csv].")
     ] = None,
     strategy: Annotated[
-        str, typer.Option(help="Ask about the top rows, or the most informative ones: top, informative.")
+        str,
+        typer.Option(
+            help="Which rows to ask about: those with the highest scores (top), or those that teach most (informative)."
+        ),
     ] = "top",
-    n_columns: Annotated[int, typer.Option("--columns", min=1, help="How many reasons of each row to name.")] = 3,
+    n_columns: Annotated[int, typer.Option("--columns", min=1, help="How many reasons to show for each row.")] = 3,
     n_jobs: Jobs = -1,
     talk: TalkOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Look at one row after another, and say with a key whether it is an anomaly.
+    """Go through unusual rows, and say with a key whether each is an anomaly.
 
-    The next row takes all answers into account. They are kept in a plain file, whole after every key, and the same
-    command goes on where the last one stopped. Then tell makes a model of them.
+    Each answer changes which row comes next. Answers are saved after every key, to a CSV file. Stop whenever you like:
+    the same command goes on from there. Then use tell to add the answers to the model.
 
     \b
     Examples:
@@ -76,9 +79,9 @@ def ask(session: ReviewSession, n_columns: int, *, aside: bool) -> None:
             place = session.next()
         elif key == "u":
             last = session.undo()
-            typer.echo("There is no answer to take back." if last is None else "Taken back.", err=aside)
+            typer.echo("There is no answer to undo." if last is None else "Undone.", err=aside)
             place = place if last is None else last
-    typer.echo("All rows have been asked about.", err=aside)
+    typer.echo("You have seen all rows.", err=aside)
 
 
 def show_row(session: ReviewSession, place: int, n_columns: int, *, aside: bool) -> None:

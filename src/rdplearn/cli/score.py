@@ -31,10 +31,10 @@ def score(
     talk: TalkOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Score the rows of a table, of any size, with a model.
+    """Score the rows of a table with a saved model.
 
-    The output takes its name when it is complete. A run that was stopped leaves FILE.partial beside it, and the same
-    command with --resume goes on from there.
+    The table may be larger than memory. The output file appears when it is complete. A run that was stopped leaves
+    FILE.partial; the same command with --resume continues it.
 
     \b
     Examples:

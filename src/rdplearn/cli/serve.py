@@ -22,24 +22,28 @@ def serve(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="[NAME=]MODEL...", help="Model files, as written by fit; the file's name is the model's."
+            metavar="[NAME=]MODEL...",
+            help="Model files that fit wrote. A model is called as its file, unless NAME= says otherwise.",
         ),
     ],
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 is all of this machine's.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 is any that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. 0.0.0.0 listens on all addresses of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on. 0 takes any free port.")] = 8000,
     token_file: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help=f"Requests must bear the token in this file (or in ${TOKEN})."),
+        typer.Option(metavar="FILE", help=f"Accept only requests with the token in this file (or in ${TOKEN})."),
     ] = None,
-    max_mb: Annotated[float, typer.Option(min=0.001, help="Largest body of a request, in MB.")] = 16.0,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most rows of a request; 1,000 to explain.")] = 100_000,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 30.0,
+    max_mb: Annotated[float, typer.Option(min=0.001, help="Largest request, in MB.")] = 16.0,
+    max_rows: Annotated[int, typer.Option(min=1, help="Most rows in a request. To explain, 1,000.")] = 100_000,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Most seconds that a request may take.")] = 30.0,
     talk: TalkOptions,
 ) -> None:
     """Answer requests for scores over HTTP, with one or more models.
 
-    POST rows as JSON or Arrow to /score or /explain, or as tensors of the Open Inference Protocol to /v2. The page
-    /docs tells the rest. A model whose file changes is loaded anew; if it is broken, the old model goes on.
+    Send rows as JSON or Arrow to /score or /explain, or as tensors to /v2 (Open Inference Protocol). The page /docs
+    describes all requests. When a model file changes, it is loaded again; if the new file is broken, the old model
+    stays in use.
 
     \b
     Examples:
@@ -78,7 +82,9 @@ def warn_if_open(host: str, token: str | None) -> None:
     from rdplearn.errors import warn_user
 
     if token is None and not is_loopback(host):
-        warn_user(f"Everybody who reaches {host} may ask. Set ${TOKEN} or pass --token-file to prevent it.")
+        warn_user(
+            f"Anyone who can reach {host} can send requests. Set ${TOKEN} or pass --token-file to require a token."
+        )
 
 
 def read_token(path: str | None) -> str | None:

@@ -11,15 +11,17 @@ import typer
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import ModelPath
 
-AnswersPath = Annotated[str, typer.Argument(metavar="ANSWERS", help="A file of answers, from review or a report.")]
-NewModel = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model with the answers.")]
+AnswersPath = Annotated[str, typer.Argument(metavar="ANSWERS", help="A file of answers that review or a report wrote.")]
+NewModel = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="Write the model with the answers to this file.")
+]
 
 
 def tell(*, model_path: ModelPath, answers_path: AnswersPath, output: NewModel, talk: TalkOptions) -> None:
-    """Tell a model what a person said about rows: the scores of rows like them change, without a new fit.
+    """Add your answers to a model. Rows like the answered ones get other scores. There is no new fit.
 
-    The model that comes of it takes the place of the first one in score, explain, report and review. Told again about
-    the same rows, it believes the later file.
+    Use the new model as the old one: with score, explain, report and review. If two files have an answer about the
+    same row, the later one counts.
 
     \b
     Examples:

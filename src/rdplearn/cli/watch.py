@@ -19,7 +19,7 @@ def watch(
     model_path: ModelPath,
     table: TablePath,
     level: Annotated[
-        float, typer.Option(min=1e-9, max=0.5, help="Share of unchanged tables that may be called changed.")
+        float, typer.Option(min=1e-9, max=0.5, help="How often an unchanged table may be called changed.")
     ] = 0.01,
     n_top: Annotated[int, typer.Option("--top", min=1, max=10_000, help="How many columns to print.")] = 10,
     report_path: ReportPath = None,
@@ -27,10 +27,10 @@ def watch(
     talk: TalkOptions,
     reading: ReadingOptions,
 ) -> None:
-    """Tell whether a table is still what the model was fitted on, or a refit is due.
+    """Check whether the data has changed since the fit, so that a refit is due.
 
-    Compares how many rows are reported, how they score, and how the values of each column are spread. The exit code is
-    3 when a refit is due, 0 when it is not.
+    Compares how many rows are reported, how they score, and how the values of each column spread. The exit code is 3
+    if a refit is due, and 0 if not.
 
     \b
     Examples:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,7 +98,7 @@ def about_alarms(found: Mapping[str, Any]) -> str:
     judged = "" if n_judged >= n_rows else f" Judged by a random sample of {n_judged:,} rows."
     return (
         "By chance: so many rows would be above the line if none were unusual. Beside the number of rows: where it "
-        f"lies with 90 % certainty.{judged}"
+        f"lies with 90% certainty.{judged}"
     )
 
 
@@ -122,22 +121,10 @@ def becomes(column: Mapping[str, Any]) -> str:
     return f"{told} ({note})" if note else told
 
 
-def tidy(text: str) -> str:
-    """A number and its percent sign with a blank between them that does not break the line.
-
-    Examples
-    --------
-    >>> tidy("5 % or 7%") == "5\u00a0% or 7\u00a0%"
-    True
-    """
-    return re.sub(r"(?<=\d) ?%", "\u00a0%", text)
-
-
 FILTERS = {
     "becomes": becomes,
     "counted": counted,
     "leads": leads,
     "percent": percent,
     "rounded": rounded,
-    "tidy": tidy,
 }

@@ -103,8 +103,8 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.614), percent(0.0032), percent(0.00004), percent(0.0)
-    ('61 %', '0.32 %', 'under 0.01 %', '0 %')
+    ('61%', '0.32%', 'under 0.01%', '0%')
     """
     if 0 < share < 1e-4:
-        return "under 0.01 %"
-    return f"{number_text(float(f'{share * 100:.2g}'))} %"
+        return "under 0.01%"
+    return f"{number_text(float(f'{share * 100:.2g}'))}%"

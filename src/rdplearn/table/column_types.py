@@ -128,7 +128,7 @@ def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read:
     if _n_dates(column) >= nearly:
         day_first = day_first_of(column, rules)
         if rules.strict:
-            _refuse(column, column.not_moments[day_first], "that is no date", table)
+            _refuse(column, column.not_moments[day_first], "that is not a date", table)
         decision = Decision("date", day_first=day_first)
         return _with_misfits(decision, column, column.not_moments[day_first], "date", table)
     if dress is not None and written >= nearly:
@@ -286,9 +286,9 @@ def _with_misfits(decision: Decision, column: ColumnSummary, stray: Stray, what:
         return decision
     note = f"{rows_text(stray.n_rows)} not a {what}, such as {shown(stray.first_text)}"
     warning = (
-        f"Column {shown(column.name)} of {table} is no {what} in {rows_text(stray.n_rows)} (first: row "
-        f"{stray.first_row}, {shown(stray.first_text)}); they count as missing and are marked. Pass --strict to stop "
-        f"at them, or --kind {as_option(column.name + '=category')} to read all as texts."
+        f"Column {shown(column.name)} of {table} is not a {what} in {rows_text(stray.n_rows)} (first: row "
+        f"{stray.first_row}, {shown(stray.first_text)}); these cells count as missing and get a mark. Pass --strict to "
+        f"stop at them, or --kind {as_option(column.name + '=category')} to read all as texts."
     )
     return replace(
         decision, note=_joined(decision.note, note), warning=_joined(decision.warning, warning, " "), has_misfits=True
@@ -316,7 +316,7 @@ def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decisio
     stray = column.not_moments[day_first]
     if stray.n_rows:
         if rules.strict:
-            _refuse(column, stray, "that is no date with " + _order(day_first), table)
+            _refuse(column, stray, "that is not a date with " + _order(day_first), table)
         return _with_misfits(Decision("date", day_first=day_first), column, stray, "date", table)
     orders_differ = set(column.moments[True].sample.hashes) != set(column.moments[False].sample.hashes)
     same_count = column.moments[True].count == column.moments[False].count
@@ -419,7 +419,7 @@ def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> 
     if not readable[told]:
         raise TableError(
             f"Column {shown(column.name)} of {table} cannot be read as {told}: a value such as "
-            f"{shown(shown_value(column))} is none. Pass another --kind for it."
+            f"{shown(shown_value(column))} does not fit. Pass another --kind for it."
         )
     return Decision(told, note)
 
@@ -432,7 +432,7 @@ def _told_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
     if column.moments[day_first].count == column.n_present:
         return Decision("date", "as told", day_first=day_first)
     if rules.strict or column.moments[day_first].count == 0:
-        _refuse(column, _some(column, stray), "that is no date", table)
+        _refuse(column, _some(column, stray), "that is not a date", table)
     return _with_misfits(Decision("date", "as told", day_first=day_first), column, stray, "date", table)
 
 

@@ -198,7 +198,7 @@ class EncodedColumn:
         if stray.n_rows and (rules.strict or stray.n_rows > max(n_present / 2, FEW)):
             remedy = "" if rules.strict else ", or fit again"
             raise TableError(
-                f"Column {shown(self.source)} of {findings.table} was a {self.kind} at fit and is none in "
+                f"Column {shown(self.source)} of {findings.table} was a {self.kind} at fit, and is not in "
                 f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
                 f"Mend the column{remedy or ', or fit again without --strict'}."
             )

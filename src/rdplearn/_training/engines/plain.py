@@ -30,22 +30,23 @@ class PlainEngine:
     """Train φ of every task, a stretch of steps at a time.
 
     The rows of all tasks have equally many columns and are dense; sparse ones, those that are reconstructed and those
-    with all pairs make a stack of one.
+    whose inner products are a function of the rows make a stack of one.
     """
 
     def __init__(self, tasks: list[TrainingTask], settings: TrainingSettings) -> None:
         self.tasks, self.settings = tasks, settings
         self.batches = batches_of(tasks, settings)
-        is_apart = settings.pairs == "all" or settings.reconstruction_weight > 0
-        self.layer = Layer(tasks[0]) if is_apart else LayerWithOnes(tasks)
         self.targets: Any = tasks[0].targets
-        if settings.pairs == "one":
+        is_apart = callable(self.targets) or settings.reconstruction_weight > 0
+        self.layer = Layer(tasks[0]) if is_apart else LayerWithOnes(tasks)
+        if not callable(self.targets):
             self.targets = np.concatenate([task.targets for task in tasks])
         self.decoding = None if tasks[0].decoder is None else Decoding(tasks[0], tasks[0].decoder, settings)
         self.parameters = [*self.layer.parameters, *([] if self.decoding is None else self.decoding.parameters)]
         self.momenta = [np.zeros_like(parameter) for parameter in self.parameters]
         self.rates = np.full(len(tasks), settings.learning_rate, dtype=np.float32)
-        self.scaled_rate = ScaledRate(tasks[0].phi.n_components, settings) if settings.pairs == "all" else None
+        is_scaled, n_components = settings.pairs == "all", tasks[0].phi.n_components
+        self.scaled_rate = ScaledRate(len(tasks), n_components, settings) if is_scaled else None
 
     def run(self, first_step: int, n_steps: int) -> list[Losses]:
         """Take `n_steps` steps; returns the mean losses of every member."""
@@ -58,8 +59,7 @@ class PlainEngine:
         settings = self.settings
         rows = self.layer.take(draw.places)
         phi, slopes = activate(self.layer.product(rows), draw.drop_keys, settings)
-        wanted = self.targets(rows) if settings.pairs == "all" else self.targets.take(draw.places, axis=0)
-        distance, novelty, gradient = weighted_losses(phi, wanted, draw.shifts, settings)
+        distance, novelty, gradient = weighted_losses(phi, self.wanted(rows, draw.places), draw.shifts, settings)
         reconstruction: Sums = np.zeros(len(phi))
         of_decoder: Parameters = []
         if self.decoding is not None:
@@ -69,26 +69,33 @@ class PlainEngine:
         self.descend(draw.number, [*self.layer.gradients(rows, gradient, settings), *of_decoder])
         return distance, novelty, reconstruction
 
+    def wanted(self, rows: Rows, places: Ints) -> Floats:
+        """What the batch of each member is to predict: η, (n_members, batch_size, n_targets), or inner products."""
+        if callable(self.targets):
+            return np.asarray(self.targets(rows))[None]
+        eta = self.targets.take(places, axis=0)
+        return eta @ eta.swapaxes(1, 2) if self.settings.pairs == "all" else eta
+
     def descend(self, number: int, gradients: Parameters) -> None:
         """Go down the gradients, with momentum: clipped, or with all pairs at a pace of their own."""
         momentum = np.float32(self.settings.momentum)
+        squares = losses.sums_of_squares(gradients[0])
+        for gradient in gradients[1:]:
+            squares = squares + losses.sums_of_squares(gradient)
         if self.scaled_rate is not None:
-            rate = np.float32(self.scaled_rate(number, float(sum(np.vdot(each, each) for each in gradients))))
+            rates = self.scaled_rate(number, squares).astype(np.float32)[:, None, None]
         else:
-            self.clip(gradients)
+            self.clip(gradients, squares)
         for parameter, momenta, gradient in zip(self.parameters, self.momenta, gradients, strict=True):
             momenta *= momentum
             momenta += gradient
             if self.scaled_rate is None:
                 parameter -= momenta
             else:
-                parameter -= np.multiply(momenta, rate, out=gradient)
+                parameter -= np.multiply(momenta, rates, out=gradient)
 
-    def clip(self, gradients: Parameters) -> None:
+    def clip(self, gradients: Parameters, squares: Sums) -> None:
         """Clip each member's gradient of all parameters together, and give it the length of a step."""
-        squares = losses.sums_of_squares(gradients[0])
-        for gradient in gradients[1:]:
-            squares = squares + losses.sums_of_squares(gradient)
         excess = np.maximum(np.sqrt(squares) / np.float32(self.settings.max_grad_norm), np.float32(1.0))
         for gradient in gradients:
             of_members = gradient.reshape(len(gradient), -1)  # a view: long rows are quicker
@@ -235,7 +242,7 @@ def weighted_losses(phi: Floats, wanted: Floats, shifts: Ints, settings: Trainin
     """Distance and novelty losses of each member's batch, and the gradient of their weighted sum by φ.
 
     phi : (n_members, batch_size, n_components); shifts : (n_members,)
-    wanted : η, (n_members, batch_size, n_targets); with all pairs their inner products, (batch_size, batch_size)
+    wanted : η, (n_members, batch_size, n_targets), or with all pairs inner products, (n_members, batch_size, batch_size)
     """
     distance: Sums = np.zeros(len(phi))
     novelty: Sums = np.zeros(len(phi))
@@ -255,15 +262,15 @@ def weighted_losses(phi: Floats, wanted: Floats, shifts: Ints, settings: Trainin
 def distance_losses(phi: Floats, wanted: Floats, shifts: Ints, settings: TrainingSettings) -> tuple[Sums, Floats]:
     """The distance prediction loss of each member's batch, and its gradient by φ."""
     if settings.pairs == "all":
-        loss, pull = all_pairs(phi[0], wanted, unit=settings.inner_product == "unit")
-        return np.array([loss]), pull[None].astype(phi.dtype, copy=False)
+        loss, pull = all_pairs(phi, wanted, unit=settings.inner_product == "unit")
+        return loss, pull.astype(phi.dtype, copy=False)
     one = losses.l1_distance_prediction_loss if settings.inner_product == "l1" else losses.distance_prediction_loss
     of_members = [one(*each) for each in zip(phi, wanted, shifts, strict=True)]
     return np.array([loss for loss, _ in of_members]), np.stack([pull for _, pull in of_members])
 
 
-def all_pairs(phi: Floats, wanted: Floats, *, unit: bool) -> tuple[float, Floats]:
-    """The loss of all pairs of one batch, and its gradient by φ. unit : compare inner products at length 1."""
+def all_pairs(phi: Floats, wanted: Floats, *, unit: bool) -> tuple[Sums, Floats]:
+    """The loss of all pairs of each batch, and its gradient by φ. unit : compare inner products at length 1."""
     if not unit:
         return losses.all_pairs_loss(phi, wanted)
     at_length_one, lengths = unit_normalise(phi)

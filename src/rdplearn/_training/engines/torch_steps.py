@@ -57,7 +57,7 @@ class TorchEngine:
         self.decoder: StackedDecoder | None = None
         self.scaled_rate: ScaledRate | None = None
         if settings.pairs == "all":
-            self.scaled_rate = ScaledRate(tasks[0].phi.n_components, settings)
+            self.scaled_rate = ScaledRate(1, tasks[0].phi.n_components, settings)
             if isinstance(tasks[0].phi, Representation) and settings.slope == 1 and not tasks[0].phi.deeper:
                 self.parameters = self.parameters[:1]  # linear features have no bias
         else:
@@ -155,7 +155,7 @@ class TorchEngine:
         settings = self.settings
         if self.scaled_rate is not None:
             square = float(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
-            rate = self.scaled_rate(number, square)
+            rate = float(self.scaled_rate(number, np.array([square]))[0])
             for parameter, momenta, gradient in zip(self.parameters, self.momenta, gradients, strict=True):
                 momenta.mul_(settings.momentum).add_(gradient)
                 parameter.sub_(momenta, alpha=rate)

@@ -19,8 +19,8 @@ function scoreWords(score) {
 }
 
 function percent(share) {
-  if (share > 0 && share < 1e-4) return "under 0.01\u00a0%";
-  return `${shortNumber(Number((100 * share).toPrecision(2)))}\u00a0%`;
+  if (share > 0 && share < 1e-4) return "under 0.01%";
+  return `${shortNumber(Number((100 * share).toPrecision(2)))}%`;
 }
 
 function valueWords(value) {

@@ -1,0 +1,85 @@
+"""What claims are judged by: the cells of our tables and of the paper's, and verdicts by counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import datasets, tables
+from experiments.show import values_matrix
+from experiments.summary import Grid, grid
+from experiments.tables.layout import Panel, PaperTable
+from experiments.theory import command as theory_command
+
+HOLDS, PARTLY, DOES_NOT, OPEN = "holds", "partly", "does not", "not run"
+COMPETITORS = ("iForest", "AE", "REPEN", "DAGMM", "RND")
+METRICS = {"auc_roc": "AUC-ROC", "auc_pr": "AUC-PR"}
+NO_DISTANCE, NO_NOVELTY, BOOSTED = "RDP\\L_rdp", "RDP\\L_aux", "RDP\\L_rdp boosted"
+LEVEL = 0.05  # of significance, as the paper has it
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of the table of claims."""
+
+    claim: str
+    paper: str
+    ours: str
+    verdict: str
+    rule: str
+    see: str
+
+
+class Evidence:
+    """All result lines, and the cells of any table made of them."""
+
+    def __init__(self, records: Iterable[dict[str, Any]], theory_folder: Path = theory_command.FOLDER) -> None:
+        self.records = list(records)
+        self.theory_folder = theory_folder
+        self._grids: dict[tuple[str, str], Grid] = {}
+
+    def panel(self, table: str, metric: str) -> Panel:
+        return next(panel for panel in tables.table(table).panels if panel.metric == metric)
+
+    def cells(self, table: str, metric: str) -> Grid:
+        key = table, metric
+        if key not in self._grids:
+            self._grids[key] = grid(
+                tables.table(table), self.panel(table, metric), self.records, quick=False, no_data=set()
+            )
+        return self._grids[key]
+
+    def values(self, table: str, metric: str, labels: Iterable[str]) -> tuple[list[str], np.ndarray]:
+        """Give the sets on which all columns have results, and the means (n_sets, n_columns)."""
+        names, values = values_matrix(tables.table(table), self.cells(table, metric), list(labels))
+        return names, np.round(values, 3)
+
+    def theory(self, name: str) -> list[dict[str, Any]]:
+        return list(theory_command.read(name, self.theory_folder))
+
+
+def printed(paper: PaperTable, labels: Iterable[str]) -> tuple[list[str], np.ndarray]:
+    """Give the paper's sets and means (n_sets, n_columns), where it prints all columns."""
+    labels = list(labels)
+    names = [name for name, row in paper.items() if all(label in row for label in labels)]
+    return names, np.array([[paper[name][label].mean for label in labels] for name in names])
+
+
+def by_counts(good: int, of: int, *, enough: float = 1.0, some: float = 0.5) -> str:
+    """Give the verdict by a share: at least `enough`, at least `some`, or less."""
+    if of == 0:
+        return OPEN
+    return HOLDS if good >= enough * of else PARTLY if good >= some * of and good > 0 else DOES_NOT
+
+
+def n_best(values: np.ndarray) -> int:
+    """Count the rows in which the first column is at least level with all others."""
+    return int((values[:, 0] >= values[:, 1:].max(axis=1)).sum()) if len(values) else 0
+
+
+def titles(names: Iterable[str]) -> str:
+    return ", ".join(map(datasets.title, names))
