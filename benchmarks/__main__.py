@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    answers,
     cluster,
     databases,
     default,
@@ -27,6 +28,7 @@ ALL = {
     **representation.ALL,
     **tables.ALL,
     **explanations.ALL,
+    **answers.ALL,
     **report.ALL,
     **cluster.ALL,
     **databases.ALL,

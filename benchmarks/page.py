@@ -23,6 +23,7 @@ TITLES = {
     "PyTorch: two threads each",
     "representation_memory": "Features, the paper's setting on 18,846 x 130,107 sparse rows: peak memory",
     "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
+    "answers": "An answer of an analyst, until the next row is proposed (seconds of one processor)",
     "explanation": "Explaining 1,000 rows, against scoring 1,000 rows for each column (seconds of one processor)",
     "dask_scoring": "Scoring a Parquet dataset on Dask, 10 columns, 30 members: rows per second",
     "dask_fitting": "Fitting 30 members on Dask",

@@ -16,6 +16,7 @@ from experiments.tables.layout import Panel, Table
 
 TERMINAL = 120  # columns
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
+MANY = 6  # sets from which on columns are compared in notes: with fewer no sign test can reach the 95 % level
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
         notes += _printed_counts(table, panel)
     notes += _counts("Members of the ensembles", cells, labels, lambda cell: cell.n_members)
     notes += _counts("Runs of a cell", cells, labels, lambda cell: len(cell.values))
-    title = f"{table.title}: {panel.title}, ours (paper's)"
+    title = f"{table.title}: {panel.title}" + (", ours (paper's)" if panel.paper else "")
     return Sheet(title, ["", *labels], lines, notes)
 
 
@@ -83,7 +84,7 @@ def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:
         for name in data
         if cells[name, label].values and (number := paper_number(panel, name, label))
     }
-    if not both or not panel.higher_is_better:
+    if len(both) < MANY or not panel.higher_is_better:
         return ""
     differences = np.array(list(both.values()))
     close, reached = int((abs(differences) <= CLOSE).sum()), int((differences >= -0.0005).sum())
@@ -100,7 +101,7 @@ def _contest(table: Table, panel: Panel, cells: Grid, label: str) -> str:
     if label == table.ours or table.ours not in {column for _, column in cells}:
         return ""
     names, values = values_matrix(table, cells, [table.ours, label])
-    if len(names) < 2:
+    if len(names) < MANY:
         return ""
     ours, theirs = values.T
     record = win_draw_loss(ours, theirs, panel.digits)
@@ -150,7 +151,7 @@ def _counts(title: str, cells: Grid, labels: list[str], count: Callable[[Cell], 
             counts[label] = "-".join(str(number) for number in sorted(found)[:: max(1, len(found) - 1)])
     if not counts:
         return []
-    return [f"{title}: " + ", ".join(f"{label} {number}" for label, number in counts.items()) + "."]
+    return [f"{title}: " + ", ".join(f"{label}: {number}" for label, number in counts.items()) + "."]
 
 
 def as_text(sheet: Sheet) -> str:

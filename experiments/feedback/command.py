@@ -12,7 +12,7 @@ from experiments.feedback import answering, page
 from experiments.feedback.entrants import ENTRANTS
 
 app = typer.Typer(help="What answers are worth.", no_args_is_help=True, add_completion=False)
-CHOSEN_ON_EACH = 6  # every sixth set is one that numbers were chosen on
+CHOSEN_ON_EACH = 2  # every second set is one that numbers were chosen on
 GROUPS = ("adbench", "oddbench", "ovrbench")
 PATH = results.RESULTS / "feedback" / "answers.jsonl"
 EACH = Annotated[int, typer.Option("--each", min=1, help="only every so many-th set")]

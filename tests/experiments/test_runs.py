@@ -201,8 +201,8 @@ def test_the_largest_ensemble_counts(finished):
     ("form", "parts"),
     [
         ("text", ["(0.950)", "no data here"]),
-        ("markdown", ["(0.950)", "|---|---|", "- RDP: within 0.04"]),
-        ("latex", [r"\begin{tabular}{lcc}", r"$\pm$", "% RDP"]),
+        ("markdown", ["(0.950)", "|---|---|", "- Runs of a cell: "]),
+        ("latex", [r"\begin{tabular}{lcc}", r"$\pm$", "% Runs of a cell: "]),
     ],
 )
 def test_formats(finished, form, parts):
@@ -243,7 +243,7 @@ def test_notes_count_the_runs_of_a_column_from_least_to_most():
     again = [{**record, "seed": 1} for record in records if (record["method"], record["data"]) != ("RND", "bank")]
     first, _ = show.sheets(table, records + again, quick=False, no_data=set())
     (note,) = [note for note in first.notes if note.startswith("Runs of a cell: ")]
-    assert "DAGMM 2, RND 1-2, RDP 2" in note
+    assert "DAGMM: 2, RND: 1-2, RDP: 2" in note
 
 
 def test_the_page_has_a_reading_before_its_tables(all_data_here):

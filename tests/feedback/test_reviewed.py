@@ -98,13 +98,14 @@ def test_contributions_add_up_and_name_the_answered_rows(detector, strange):
 def test_the_process_is_the_textbook_formula(detector, strange):
     """Mean and spread against a plain solve, with the answers' errors as they were weighed."""
     reviewed = told(detector, strange)
-    process, prior = reviewed._process, reviewed._prior(strange)
+    process, opinions = reviewed._process, reviewed._opinions(strange)
+    prior, variances = opinions[:, 0], np.array([0.3, *[1 / (opinions.shape[1] - 1)] * (opinions.shape[1] - 1)])
     near = nearness(reviewed._columns(strange), process.points)
-    covariance = 16.0 * near + 0.3 * np.outer(prior, process.prior)
+    covariance = 16.0 * near + opinions @ np.diag(variances) @ process.opinions.T
     weights = process.weights
     inverse = np.linalg.inv(process.lower @ process.lower.T)
     assert np.allclose(prior + covariance @ weights, -reviewed.score_samples(strange), atol=1e-4)
-    spread = np.sqrt(16.0 + 0.3 * prior**2 - np.einsum("ij,jk,ik->i", covariance, inverse, covariance))
+    spread = np.sqrt(16.0 + opinions**2 @ variances - np.einsum("ij,jk,ik->i", covariance, inverse, covariance))
     assert np.allclose(spread, reviewed.uncertainty(strange), atol=1e-4)
 
 

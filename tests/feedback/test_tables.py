@@ -162,8 +162,14 @@ def test_dask_frames_are_scored_as_frames_are(fitted, trips):
     reviewed.tell(numbers[:2], "normal")
     of_parts = reviewed.predict(dd.from_pandas(numbers, npartitions=2)).compute(scheduler="synchronous")
     assert np.array_equal(of_parts, reviewed.predict(numbers))
-    with pytest.raises(TableError, match="takes rows in memory"):
-        model.next(parts)
+    assert np.allclose(model.uncertainty(parts).compute(scheduler="synchronous"), model.uncertainty(trips), atol=1e-6)
+    model.mute(trips[:1], name="ferries")
+    muted = model.muted(parts).compute(scheduler="synchronous")  # in a series, no name is a missing one
+    assert muted.where(muted.notna(), None).tolist() == model.muted(trips).tolist()
+    assert muted.notna().any()
+    for method, told in {"next": (), "asking": (), "tell": ("normal",), "take_back": (), "mute": ()}.items():
+        with pytest.raises(TableError, match=rf"'{method}' method of ReviewedTable takes rows in memory.*compute\(\)"):
+            getattr(model, method)(parts, *told)
 
 
 def test_an_update_keeps_answers_and_rules(tmp_path):

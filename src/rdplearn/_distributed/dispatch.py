@@ -18,11 +18,17 @@ from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder
 from rdplearn.table_model import TableModel
 
+WORTH_A_LOOK = "the rows worth a look, such as X[model.decision_function(X) < 0].compute()"
+ANSWERED = "the rows that the answers are about, such as X.loc[names].compute()"
 # What these make of a table is looked at by people, and needs few rows.
 FOR_ROWS_IN_MEMORY = {
     "partial_fit": "the new rows, such as X.compute(), or fit anew",
     "explain": "the rows to explain, such as X.loc[found].compute()",
-    "next": "the rows worth a look, such as X[model.decision_function(X) < 0].compute()",
+    "next": WORTH_A_LOOK,
+    "asking": WORTH_A_LOOK,
+    "tell": ANSWERED,
+    "take_back": ANSWERED,
+    "mute": "the one row, such as X.loc[[name]].compute()",
     "assess": "a random sample of the rows, such as X.sample(frac=0.01, random_state=0).compute()",
 }
 

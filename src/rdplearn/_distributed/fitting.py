@@ -82,7 +82,7 @@ def fit_detector(
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     scores = tasks.results(tasks.start(judging))
     del waiting  # the cluster may forget the rows now
-    detector.offset_ = -choose_threshold(detector, np.concatenate(scores))
+    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scores))
     return detector
 
 
@@ -170,7 +170,7 @@ def fit_whole(pieces: Sequence[Matrix], estimator: Any) -> Any:
 def on_one_thread(model: Any) -> Any:
     """A copy of a model, fitted or not, that keeps to the thread of its task and draws no progress bar."""
     if isinstance(model, TableModel):
-        return TableModel(on_one_thread(model.estimator), model.encoder)
+        return type(model)(on_one_thread(model.estimator), model.encoder)
     quiet = copy.copy(model)
     for name, value in {"n_jobs": 1, "verbose": 0}.items():
         if name in quiet.get_params(deep=False):

@@ -119,6 +119,8 @@ def method_of(estimator: Any, name: str) -> Method:
         return Method(name, tuple(f"member{number}" for number in range(n_members)), np.float64)
     if name == "round_scores":
         return Method(name, tuple(f"round{number}" for number in range(estimator._n_kept_rounds())), np.float64)
+    if name == "muted":
+        return Method(name, None, object)
     of_groups = np.int32 if hasattr(estimator, "n_clusters") else np.int64
     return Method(name, None, of_groups if name == "predict" else np.float64)
 

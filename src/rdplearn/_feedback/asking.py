@@ -41,11 +41,12 @@ class Asking:
     def __init__(self, reviewed: Reviewed, matrix: Matrix) -> None:
         self.reviewed = reviewed
         rows = reviewed._rows(matrix)
-        prior = reviewed._prior(rows)
+        opinions = reviewed._opinions(rows)
+        prior = opinions[:, 0]
         self.places: Ints = np.arange(len(prior))
         if len(prior) > MOST_ROWS:
             self.places = np.sort(np.argpartition(-prior, MOST_ROWS)[:MOST_ROWS])
-        self.rows, self.prior = rows[self.places], prior[self.places]
+        self.rows, self.opinions = rows[self.places], opinions[self.places]
         self._seen = reviewed._columns(self.rows)
         self._near: Floats = np.empty((0, len(self.places)), dtype=np.float32)  # (n_slots, n_rows)
         self._slot_of: dict[bytes, int] = {}
@@ -92,11 +93,12 @@ class Asking:
         """The anomaly scores of the rows, given the answers."""
         process = self.reviewed._process
         if process is None:
-            return self.prior
+            return self.opinions[:, 0]
         slots = self._slots(process.points)
         weights = np.zeros(len(self._near))
         weights[slots] = process.weights
-        return self.prior + near_moves(self._near.T, weights) + process.trust_moves(self.prior)
+        moved = near_moves(self._near.T, weights) + process.trust_moves(self.opinions)
+        return self.opinions[:, 0] + moved
 
     def _slots(self, points: Rows) -> list[int]:
         """Where the nearness of all rows to each point is kept; it is made once."""

@@ -24,7 +24,7 @@ from rdplearn.defaults import in_turn
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
 
-WEIGHTS = {"rank": 1.0, "surprise": 0.3}
+WANTED = ("rank", "surprise")
 NARROWEST = 0.5  # of the median spread: a column that hardly varies among typical rows does not outweigh all others
 SMALLEST_SAY = 0.5  # a column of a table in which typical rows hardly differ does not grow for that
 ROWS_AT_ONCE = 2**12
@@ -56,12 +56,12 @@ def learn_columns(detector: RDPDetector, groups: Mapping[str, Sequence[int]] | N
 
     groups : matrix columns that are one column of a table; each group has the same say, however many they are
     """
-    views, weights = weighted_views(detector)
+    views = wanted_views(detector)
     scales = []
-    for view, weight in zip(views, weights, strict=True):
+    for view in views:
         seen = view(detector.typical_rows_.rows)
         scale = 1 / usual_spreads(seen)
-        scales.append(weight * scale * (1.0 if groups is None else even_say(seen, scale, groups)))
+        scales.append(scale * (1.0 if groups is None else even_say(seen, scale, groups)))
     columns = Columns(views, np.concatenate(scales).astype(np.float32))
     reach = median_distance(columns(detector.typical_rows_.rows))
     return Columns(views, (np.concatenate(scales) / reach).astype(np.float32))
@@ -76,17 +76,14 @@ def even_say(seen: Rows, scale: Doubles, groups: Mapping[str, Sequence[int]]) ->
     return factors
 
 
-def weighted_views(detector: RDPDetector) -> tuple[tuple[SingleView, ...], list[float]]:
-    """The views of `WEIGHTS` that the detector's members have; one that has neither lends its first view."""
+def wanted_views(detector: RDPDetector) -> tuple[SingleView, ...]:
+    """The views of `WANTED` that the detector's members have; one that has neither lends its first view."""
     found: dict[str, SingleView] = {}
     names = in_turn(detector.chosen_.views, detector.chosen_.n_members)
     for panel in detector.panels_:
         if (first := int(panel.members.min())) < len(names):  # members by distance have a view of these, too
             found |= zip(names_in(names[first]), panel.view.parts, strict=True)
-    wanted = [name for name in WEIGHTS if name in found]
-    if not wanted:
-        return (detector.panels_[0].view.parts[0],), [1.0]
-    return tuple(found[name] for name in wanted), [WEIGHTS[name] for name in wanted]
+    return tuple(found[name] for name in WANTED if name in found) or (detector.panels_[0].view.parts[0],)
 
 
 def usual_spreads(seen: Rows) -> Doubles:

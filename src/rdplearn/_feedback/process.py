@@ -1,10 +1,13 @@
 r"""What answers say of all other rows: a Gaussian process whose mean is the detector's own score.
 
-With :math:`f(x)` the detector's score on its `Scale` and :math:`n(x, y)` the nearness of two rows, the true score is
-:math:`f + g`, where :math:`g` is Gaussian with covariance :math:`a^2 n(x, y) + b^2 f(x) f(y)`: near rows move together,
-and the detector as a whole may deserve more or less trust. An answer is the true score, 5 for an anomaly and -2 for a
-normal row, with an error whose variance allows for wrong answers; one that all others contradict is trusted less.
-Contradictory answers about one row meet in the middle.
+With :math:`f(x)` the detector's score and :math:`f_m(x)` that of its member `m`, all on their `Scale`, and
+:math:`n(x, y)` the nearness of two rows, the true score is :math:`f + g`, where :math:`g` is Gaussian with covariance
+
+.. math:: a^2 n(x, y) + b^2 f(x) f(y) + \frac{c^2}{M} \sum_m f_m(x) f_m(y):
+
+near rows move together, and the detector as a whole, or some of its members, may deserve more or less trust. An answer
+is the true score, 5 for an anomaly and -2 for a normal row, with an error whose variance allows for wrong answers; one
+that all others contradict is trusted less. Contradictory answers about one row meet in the middle.
 
 All of it depends on the answers together, not on their order. With more than `MOST_POINTS` different answered rows, the
 nearest to each other are taken as one, with the mean of their answers: time and memory stay bounded.
@@ -22,7 +25,7 @@ from rdplearn._feedback.columns import farthest_first, nearness
 from rdplearn._types import Doubles, Floats, Ints, Rows
 
 MEANT = {"anomalous": 5.0, "normal": -2.0}
-NEAR_VARIANCE, TRUST_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 6.0
+NEAR_VARIANCE, TRUST_VARIANCE, MEMBERS_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 1.0, 6.0
 DOUBT = 0.5
 MOST_POINTS = 300
 
@@ -32,41 +35,38 @@ class Process:
     """A Gaussian process that has seen answers.
 
     points : (n_points, n_seen_columns), the answered rows, or those that stand for them
-    prior : (n_points,), their scores by the detector, on its scale
+    opinions : (n_points, 1 + n_members), what the detector and its members say of them, on their scale
     weights : (n_points,), how much each moves the rows around it
     lower : (n_points, n_points), Cholesky factor of the answers' covariance
     nearest : (n_answers,), the point that each answered row is taken as
     """
 
     points: Rows
-    prior: Doubles
+    opinions: Doubles
     weights: Doubles
     lower: Doubles
     nearest: Ints
 
-    def moves(self, near: Floats, prior: Doubles) -> Doubles:
-        """How far the answers move each row. near : (n_rows, n_points), prior : (n_rows,)."""
-        return near_moves(near, self.weights) + self.trust_moves(prior)
+    def moves(self, near: Floats, opinions: Doubles) -> Doubles:
+        """How far the answers move each row. near : (n_rows, n_points), opinions : (n_rows, 1 + n_members)."""
+        return near_moves(near, self.weights) + self.trust_moves(opinions)
 
-    def trust_moves(self, prior: Doubles) -> Doubles:
-        """The part that comes of more or less trust in the detector."""
-        return TRUST_VARIANCE * prior * float(self.prior @ self.weights)
+    def trust_moves(self, opinions: Doubles) -> Doubles:
+        """The part that comes of more or less trust in the detector and its members."""
+        return opinions @ (trust_variances(opinions) * (self.weights @ self.opinions))
 
-    def parts(self, near: Floats, prior: Doubles) -> Doubles:
+    def parts(self, near: Floats, opinions: Doubles) -> Doubles:
         """The part that each point has in the moves, (n_rows, n_points)."""
-        return self._covariance(near, prior) * self.weights
+        return covariance(near, opinions, self.opinions) * self.weights
 
-    def uncertainty(self, near: Floats, prior: Doubles) -> Doubles:
+    def uncertainty(self, near: Floats, opinions: Doubles) -> Doubles:
         """The standard deviation of each row's true score, given the answers."""
-        explained = solve_triangular(self.lower, self._covariance(near, prior).T, lower=True)
-        return np.sqrt(np.maximum(prior_variance(prior) - np.sum(explained**2, axis=0), 0.0))
+        explained = solve_triangular(self.lower, covariance(near, opinions, self.opinions).T, lower=True)
+        return np.sqrt(np.maximum(prior_variance(opinions) - np.sum(explained**2, axis=0), 0.0))
 
     def first_answers(self, points: Ints) -> list[int]:
         """For each of some points, the first answered row that it stands for."""
         return [int(np.argmax(self.nearest == point)) for point in points]
-
-    def _covariance(self, near: Floats, prior: Doubles) -> Doubles:
-        return NEAR_VARIANCE * near.astype(np.float64) + TRUST_VARIANCE * np.outer(prior, self.prior)
 
 
 def near_moves(near: Floats, weights: Doubles) -> Doubles:
@@ -74,42 +74,52 @@ def near_moves(near: Floats, weights: Doubles) -> Doubles:
     return (near @ (NEAR_VARIANCE * weights).astype(np.float32)).astype(np.float64)
 
 
-def prior_variance(prior: Doubles) -> Doubles:
+def trust_variances(opinions: Doubles) -> Doubles:
+    """How far trust in the detector, and in each of its members, may change: (1 + n_members,)."""
+    n_members = opinions.shape[1] - 1
+    return np.concatenate([[TRUST_VARIANCE], np.full(n_members, MEMBERS_VARIANCE / n_members)])
+
+
+def covariance(near: Floats, opinions: Doubles, of_points: Doubles) -> Doubles:
+    """How the true scores of rows go with those of points, (n_rows, n_points)."""
+    return NEAR_VARIANCE * near.astype(np.float64) + opinions * trust_variances(opinions) @ of_points.T
+
+
+def prior_variance(opinions: Doubles) -> Doubles:
     """The variance of a row's true score before any answer."""
-    return NEAR_VARIANCE + TRUST_VARIANCE * prior**2
+    return NEAR_VARIANCE + opinions**2 @ trust_variances(opinions)
 
 
-def learn_process(points: Rows, prior: Doubles, meant: Doubles, n_told: Ints) -> Process:
+def learn_process(points: Rows, opinions: Doubles, meant: Doubles, n_told: Ints) -> Process:
     """Learn from answers.
 
     Parameters
     ----------
     points : (n_answers, n_seen_columns), different rows, in an order that does not depend on when they were told
-    prior : (n_answers,), the detector's scores of them
+    opinions : (n_answers, 1 + n_members), what the detector and its members say of them
     meant : (n_answers,), the mean of the answers about each
     n_told : (n_answers,), how many these were
     """
     nearest = np.arange(points.shape[0])
-    surprise = meant - prior
+    surprise = meant - opinions[:, 0]
     if points.shape[0] > MOST_POINTS:
         chosen, nearest = farthest_first(points, MOST_POINTS)
         totals = np.bincount(nearest, n_told)
         surprise = np.bincount(nearest, n_told * surprise) / totals
-        points, prior, n_told = points[chosen], prior[chosen], totals
-    near = nearness(points, points).astype(np.float64)
-    covariance: Any = NEAR_VARIANCE * near + TRUST_VARIANCE * np.outer(prior, prior)
+        points, opinions, n_told = points[chosen], opinions[chosen], totals
+    of_points = covariance(nearness(points, points), opinions, opinions)
     error = ERROR_VARIANCE / n_told
-    error = error * (1 + DOUBT * contradiction(covariance + np.diag(error), surprise))
-    lower = cholesky(covariance + np.diag(error), lower=True)
-    return Process(points, prior, cho_solve((lower, True), surprise), lower, nearest)
+    error = error * (1 + DOUBT * contradiction(of_points + np.diag(error), surprise))
+    lower: Any = cholesky(of_points + np.diag(error), lower=True)
+    return Process(points, opinions, cho_solve((lower, True), surprise), lower, nearest)
 
 
-def contradiction(covariance: Doubles, surprise: Doubles) -> Doubles:
+def contradiction(of_answers: Doubles, surprise: Doubles) -> Doubles:
     """How far each answer is from what all others say of its row: squared, in variances, beyond the first.
 
     An answer alone among contrary ones is more likely wrong, and counts for less.
     """
-    lower = cholesky(covariance, lower=True)
+    lower = cholesky(of_answers, lower=True)
     precision = np.diag(cho_solve((lower, True), np.eye(len(surprise))))
     left_out = cho_solve((lower, True), surprise) / precision  # the answer minus its prediction without it
     return np.maximum(left_out**2 * precision - 1, 0.0)

@@ -18,7 +18,7 @@ from rdplearn._feedback.columns import Columns, learn_columns, nearness
 from rdplearn._feedback.explanation import ANSWERS_COLUMN, ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
 from rdplearn._feedback.process import Process, learn_process, prior_variance
-from rdplearn._feedback.scale import Scale, learn_scale
+from rdplearn._feedback.scale import Scale, learn_scale, scores_of
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 from rdplearn._views.matrix import read_matrix
@@ -96,6 +96,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     # ---- answers
 
+    @for_partitions
     def tell(self, rows: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:
         """Take answers about rows. In whatever order they come, the result is the same.
 
@@ -113,6 +114,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         self._forget_learned()
         return self
 
+    @for_partitions
     def take_back(self, rows: Any) -> Self:
         """Forget what was told about rows; an error if nothing was told about any of them."""
         if self.answers_.remove(self._rows(rows)) == 0:
@@ -128,6 +130,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         rows, answers, names = zip(*told, strict=True)
         return stacked(rows), list(answers), list(names)
 
+    @for_partitions
     def asking(self, X: Any) -> Asking:
         """The rows of a table to be asked about, one after the other: scored once, for many answers."""
         return Asking(self, X)
@@ -139,6 +142,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     # ---- muting
 
+    @for_partitions
     def mute(
         self, row: Any, same: Sequence[str] = (), *, name: str | None = None, values: Sequence[Any] | None = None
     ) -> MutingRule:
@@ -180,6 +184,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         self.rules_ = left
         return self
 
+    @for_partitions
     def muted(self, X: Any) -> npt.NDArray[Any]:
         """For each row the name of the rule that mutes it, None for all others. Shape (n_rows,)."""
         matrix = self._rows(X)
@@ -192,7 +197,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
     @property
     def offset_(self) -> float:
         """The threshold of the detector, on the scale of these scores."""
-        return -float(self._scale(np.array([-self.detector.offset_]))[0])
+        return -self._scale.score(-self.detector.offset_)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:
@@ -205,12 +210,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
     def uncertainty(self, X: Any) -> Doubles:
         """How far the score of each row may be from what a person would say: a standard deviation. Shape (n_rows,)."""
         matrix = self._rows(X)
-        prior = self._prior(matrix)
+        opinions = self._opinions(matrix)
         if self._process is None:
-            return np.sqrt(prior_variance(prior))
+            return np.sqrt(prior_variance(opinions))
         seen, found = self._columns(matrix), np.empty(matrix.shape[0])
         for block in row_blocks(matrix.shape[0], ROWS_AT_ONCE):
-            found[block] = self._process.uncertainty(nearness(seen[block], self._process.points), prior[block])
+            found[block] = self._process.uncertainty(nearness(seen[block], self._process.points), opinions[block])
         return found
 
     @for_partitions
@@ -222,13 +227,14 @@ class Reviewed(ReportingMixin, BaseEstimator):
         """
         explanation = self.detector.explain(X, groups=groups)
         matrix = self._rows(X)
-        scores, prior = self._moved(matrix)
+        scores, opinions = self._moved(matrix)
+        prior = opinions[:, 0]
         muting = self._muting(matrix, scores)
         final = self._put_down(scores, muting)
-        baseline = float(self._scale(np.array([explanation.baseline]))[0])
+        baseline = self._scale.score(explanation.baseline)
         with np.errstate(divide="ignore", invalid="ignore"):
             stretch = np.nan_to_num((prior - baseline) / (explanation.anomaly_scores - explanation.baseline))
-        told = np.array(self._told(matrix, prior, muting), dtype=object)
+        told = np.array(self._told(matrix, opinions, muting), dtype=object)
         contributions, values = dense(explanation.contributions), dense(explanation.values)
         return ReviewedExplanation(
             column_names=[*explanation.column_names, ANSWERS_COLUMN],
@@ -265,7 +271,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @cached_property
     def _scale(self) -> Scale:
-        return learn_scale(self._nameless)
+        return learn_scale(self.detector)
 
     @property
     def _nameless(self) -> RDPDetector:
@@ -285,21 +291,21 @@ class Reviewed(ReportingMixin, BaseEstimator):
         if not told:
             return None
         rows = stacked([each.row for each in told])
-        return learn_process(self._columns(rows), self._prior(rows), *weighed(told))
+        return learn_process(self._columns(rows), self._opinions(rows), *weighed(told))
 
-    def _prior(self, matrix: Matrix) -> Doubles:
-        return self._scale(-self._nameless.score_samples(matrix))
+    def _opinions(self, matrix: Matrix) -> Doubles:
+        return self._scale.opinions(scores_of(self.detector, matrix))
 
     def _moved(self, matrix: Matrix) -> tuple[Doubles, Doubles]:
-        """Scores with and without the answers, before muting."""
-        prior = self._prior(matrix)
-        return prior + self._moves(self._columns(matrix), prior), prior
+        """Scores with the answers, before muting, and what the detector and its members say without them."""
+        opinions = self._opinions(matrix)
+        return opinions[:, 0] + self._moves(self._columns(matrix), opinions), opinions
 
-    def _moves(self, seen: Any, prior: Doubles) -> Doubles:
+    def _moves(self, seen: Any, opinions: Doubles) -> Doubles:
         if self._process is None:
-            return np.zeros(len(prior))
-        blocks = row_blocks(len(prior), ROWS_AT_ONCE)
-        parts = [self._process.moves(nearness(seen[block], self._process.points), prior[block]) for block in blocks]
+            return np.zeros(len(opinions))
+        blocks = row_blocks(len(opinions), ROWS_AT_ONCE)
+        parts = [self._process.moves(nearness(seen[block], self._process.points), opinions[block]) for block in blocks]
         return np.concatenate(parts)
 
     def _muting(self, matrix: Matrix, scores: Doubles) -> Ints:
@@ -318,12 +324,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
     def _put_down(self, scores: Doubles, muting: Ints) -> Doubles:
         return np.where(muting >= 0, -self.offset_, scores)
 
-    def _told(self, matrix: Matrix, prior: Doubles, muting: Ints) -> list[str]:
+    def _told(self, matrix: Matrix, opinions: Doubles, muting: Ints) -> list[str]:
         """For each row, in words: which answered rows moved it most, and which rule mutes it."""
         words = [[] if rule < 0 else [f"muted by {self.rules_[rule].name!r}"] for rule in muting]
         if self._process is not None:
             told = self.answers_.sure()
-            parts = self._process.parts(nearness(self._columns(matrix), self._process.points), prior)
+            parts = self._process.parts(nearness(self._columns(matrix), self._process.points), opinions)
             for row, part in enumerate(parts):
                 largest = np.argsort(-np.abs(part), kind="stable")[:MOST_NAMED]
                 largest = largest[np.abs(part[largest]) > SMALLEST_NAMED * np.abs(part).max()]

@@ -1,4 +1,4 @@
-"""The detector's score on a scale on which answers can be added to it.
+"""What the detector says of a row, on a scale on which answers can be added to it: its score, and its members' own.
 
 In standard deviations of the detector's typical rows, so that 0 is an ordinary row. Beyond some two of these it hardly
 grows any more, but never stops: of two rows that stand out, one answer can still put the second before the first, and
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rdplearn._types import Doubles
+from rdplearn._fit_plan import all_scaled_scores
+from rdplearn._types import Doubles, Matrix
 
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
@@ -20,23 +21,42 @@ if TYPE_CHECKING:
 WIDER = 1.5  # typical rows are the normal ones: all rows spread this much wider
 LEVELS_OFF, GOES_ON = 1.5, 0.1
 NARROWEST = 1e-6  # of the typical score, where all typical rows have the same
+NARROWEST_MEMBER = 0.5  # of the members' usual spread: one that tells typical rows hardly apart is not louder for that
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Where a typical score lies, and how far scores spread."""
+    """Where a typical score lies, and how far scores spread: the detector's, and after it those of its members.
 
-    centre: float
-    width: float
+    centre, width : (1 + n_members,)
+    """
 
-    def __call__(self, scores: Doubles) -> Doubles:
-        """Anomaly scores of the detector on the new scale: the same order."""
-        away = (scores - self.centre) / self.width
-        return (1 - GOES_ON) * LEVELS_OFF * np.tanh(away / LEVELS_OFF) + GOES_ON * away
+    centre: Doubles
+    width: Doubles
+
+    def opinions(self, scores: Doubles) -> Doubles:
+        """Scores as `scores_of` gives them on the new scale: the same order. Shape (n_rows, 1 + n_members)."""
+        return _levelled((scores - self.centre) / self.width)
+
+    def score(self, score: float) -> float:
+        """An anomaly score of the detector as a whole on the new scale."""
+        return float(_levelled((score - self.centre[:1]) / self.width[:1])[0])
+
+
+def scores_of(detector: RDPDetector, matrix: Matrix) -> Doubles:
+    """The detector's anomaly scores, and those of its members and cells, (n_rows, 1 + n_members)."""
+    scaled = all_scaled_scores(detector, matrix).astype(np.float64)
+    return np.column_stack([detector.combination_.over_members(scaled), scaled])
 
 
 def learn_scale(detector: RDPDetector) -> Scale:
-    """The scale of a fitted detector, from the scores of its typical rows."""
-    typical = -detector.score_samples(detector.typical_rows_.rows)
-    centre = float(np.median(typical))
-    return Scale(centre, WIDER * max(float(typical.std()), NARROWEST * abs(centre), np.finfo(np.float64).tiny))
+    """The scale of a fitted detector, from what it says of its typical rows."""
+    typical = scores_of(detector, detector.typical_rows_.rows)
+    centre, spread = np.median(typical, axis=0), typical.std(axis=0)
+    spread[1:] = np.maximum(spread[1:], NARROWEST_MEMBER * np.median(spread[1:]))
+    narrowest = np.maximum(NARROWEST * np.abs(centre), np.finfo(np.float64).tiny)
+    return Scale(centre, WIDER * np.maximum(spread, narrowest))
+
+
+def _levelled(away: Doubles) -> Doubles:
+    return (1 - GOES_ON) * LEVELS_OFF * np.tanh(away / LEVELS_OFF) + GOES_ON * away

@@ -37,16 +37,19 @@ class ReviewedTable(TableModel):
         """Not here: answers are about a model that is fitted."""
         raise TypeError("A reviewed model is fitted already. Fit a TableModel, and review that.")
 
+    @for_partitions
     def tell(self, table: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:
         """Take answers about the rows of a table; see `Reviewed.tell`."""
         self.estimator.tell(self._matrix(table), answers, names=names)
         return self
 
+    @for_partitions
     def take_back(self, table: Any) -> Self:
         """Forget what was told about the rows of a table."""
         self.estimator.take_back(self._matrix(table))
         return self
 
+    @for_partitions
     def mute(self, table: Any, same: Sequence[str] = (), *, name: str | None = None) -> MutingRule:
         """Do not report rows like the one in this table; see `Reviewed.mute`."""
         opened = open_table(table)
@@ -61,14 +64,17 @@ class ReviewedTable(TableModel):
         self.estimator.unmute(name)
         return self
 
+    @for_partitions
     def muted(self, table: Any) -> Any:
         """For each row the name of the rule that mutes it, None for all others."""
         return self._gather(table, self.estimator.muted)
 
+    @for_partitions
     def uncertainty(self, table: Any) -> Doubles:
         """How far each score may be from what a person would say: a standard deviation."""
         return self._gather(table, self.estimator.uncertainty)
 
+    @for_partitions
     def asking(self, table: Any) -> Asking:
         """The rows of a table to be asked about, one after the other: scored once, for many answers."""
         return Asking(self.estimator, self._matrix(table))

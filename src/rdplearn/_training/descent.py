@@ -13,6 +13,7 @@ that nothing asks for stay small instead of keeping their random start.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from rdplearn._training.random_stream import AllPairs, OnePartner
 from rdplearn._training.settings import TrainingSettings, TrainingTask
@@ -37,7 +38,7 @@ class ScaledRate:
         self.mean_square = np.zeros(n_members)
         self.step_length = settings.learning_rate * float(np.sqrt(n_components))
 
-    def __call__(self, number: int, squared_norms: Doubles) -> Doubles:
+    def __call__(self, number: int, squared_norms: npt.NDArray[np.floating]) -> Doubles:
         """Of step `number`, counted from 0, with gradients of these norms; 0 where there never was a gradient."""
         self.mean_square[:] = NORM_MEMORY * self.mean_square + (1 - NORM_MEMORY) * squared_norms
         # both running means start at zero; the divisions make up for that in the first steps
