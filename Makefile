@@ -1,6 +1,7 @@
 # Two commands do everything, set-up included, in a virtual environment of their own:
 #   make demo    the main job, on data that comes with the install
 #   make test    style, types, import directions, and all tests
+# `make coverage` runs the tests once more and says which lines and branches they reach; the floor is in pyproject.toml.
 # `make docs` builds the site into docs/_build/html; a warning is an error.
 # `make soak` runs the long tests (`make soak PART=tables` some of them), and writes their figures to docs/soak.md.
 # `make test-wheel` tests the wheel without extras and with each of them, in environments of their own.
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test docs test-data test-core test-wheel test-spark test-mlflow soak browser postgresql lint benchmark clean
+.PHONY: demo test docs test-data test-core test-wheel test-spark test-mlflow soak coverage browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
@@ -24,6 +25,11 @@ demo: $(VENV)/installed
 # Nothing outside this folder is looked at: data sets have a command of their own.
 test: lint browser postgresql
 	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not soak and not spark"
+
+# Slower than `make test` by half, and so apart from it.
+coverage: $(VENV)/ready-for-tests browser postgresql
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -q -m "not data and not soak and not spark" \
+	  --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 # A part that passes leaves its figures in tests/soak/results; commit them with the page.
 PART ?=
@@ -89,6 +95,9 @@ lint: $(VENV)/ready-for-tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/zizmor --offline --quiet .github
 
 benchmark: $(VENV)/ready-for-tests
 	$(BIN)/python -m benchmarks all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,15 @@ def test_the_version_is_the_same_everywhere():
     assert version == [rdplearn.__version__]
     assert f"version: {rdplearn.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {rdplearn.__version__} (" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    yaml = pytest.importorskip("yaml", reason="the recipe is YAML")
+    recipe = yaml.safe_load((ROOT / "recipe/recipe.yaml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {*project["dependencies"], f"python{project['requires-python']}"}
+    assert {line.replace(" ", "") for line in recipe["requirements"]["run"]} == needed
+    assert recipe["context"]["version"] == project["version"]
+    assert recipe["about"]["summary"] == project["description"]
+    scripts = [f"{name} = {where}" for name, where in project["scripts"].items()]
+    assert recipe["build"]["python"]["entry_points"] == scripts

@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from rdplearn import RDPDetector, RDPWarning
+from rdplearn._fit_plan import plan_fit
 from rdplearn._model.combination import geometric_mean, mean_of, with_voices
-from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, rate_threshold, share_threshold
-from rdplearn._views.normal_rows import MOST_ANOMALIES, anomalous_share
+from rdplearn._scoring.threshold import (
+    automatic_threshold,
+    false_alarm_threshold,
+    look_alike,
+    rate_threshold,
+    share_threshold,
+)
+from rdplearn._training.flops import Filling
+from rdplearn._views.normal_rows import MOST_ANOMALIES, anomalous_share, tell_normal
 from tests.conftest import planted_table
 
 
@@ -76,6 +84,52 @@ def test_the_share_of_anomalies_is_found_up_to_a_limit(rng):
         logs = rng.normal(size=(9, 2000)) + np.where(np.arange(2000) < share * 2000, 10.0, 0.0)
         assert np.median([anomalous_share(np.sort(one)) for one in logs]) == pytest.approx(share, abs=0.012)
     assert anomalous_share(np.sort(np.repeat([0.0, 1.0, 9.0, 10.0], 500))) <= MOST_ANOMALIES
+
+
+def test_rows_beyond_a_gap_are_left_out_one_by_one(rng):
+    for n_odd in (20, 60, 250):
+        logs = np.sort(np.concatenate([rng.normal(size=3000), rng.normal(9.0, 1.0, size=n_odd)]))
+        told = tell_normal(logs)
+        assert (told.is_apart, told.in_lumps) == (True, False)
+        assert np.sum(~told.is_normal) == pytest.approx(n_odd, abs=3)
+
+
+def test_a_rare_kind_of_normal_row_is_not_left_out_and_what_differs_beside_it_is(rng):
+    bulk, kind, odd = rng.normal(size=2900), rng.normal(7.0, 0.02, size=60), rng.uniform(4.5, 9.0, size=40)
+    assert tell_normal(np.sort(np.concatenate([bulk, kind]))).is_normal.mean() > 0.997
+    logs = np.concatenate([bulk, kind, odd])
+    order = np.argsort(logs)
+    is_normal = np.empty(3000, dtype=bool)
+    is_normal[order] = tell_normal(logs[order]).is_normal
+    assert is_normal[2900:2960].mean() > 0.9
+    assert is_normal[2960:].mean() < 0.4
+
+
+def test_where_rows_repeat_themselves_none_is_left_out(rng):
+    logs = np.sort(rng.choice(np.concatenate([rng.normal(size=80), [9.0, 9.5, 10.0]]), size=2000))
+    assert tell_normal(logs).is_normal.all()
+
+
+def test_fresh_rows_of_a_binary_table_are_not_reported_by_the_dozen():
+    def draw(n_rows, rng):
+        return (rng.random((n_rows, 20)) < np.linspace(0.02, 0.5, 20)).astype(float)
+
+    reported = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        detector = RDPDetector(false_alarm_rate=0.01, random_state=seed).fit(draw(3000, rng))
+        reported.append(np.mean(detector.predict(draw(20_000, rng)) == -1))
+    assert 0.005 < np.median(reported) < 0.02
+
+
+def test_rows_that_members_know_by_heart_are_not_read():
+    rng = np.random.default_rng(0)
+    assert not look_alike(rng.normal(0.5, 1.0, size=100), rng.normal(size=400))
+    assert look_alike(rng.normal(size=100), np.empty(0))
+    plan = plan_fit(RDPDetector(false_alarm_rate=0.01), 20_000, Filling(3, 3, is_sparse=False), seed=0)
+    assert len(plan.judged) == len(np.unique(plan.judged)) == 10_000
+    assert plan.unseen.sum() == 4_000
+    assert not np.isin(plan.judged[plan.unseen], np.concatenate([member.rows for member in plan.members])).any()
 
 
 def test_logarithms_of_surprises_are_those_of_members(rng):

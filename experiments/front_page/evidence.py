@@ -10,7 +10,7 @@ from experiments.markdown import markdown_table
 
 BEGIN, END = "<!-- evidence: written by `python -m experiments front-page` -->", "<!-- /evidence -->"
 HEADER = ["", "rdplearn", "beside it", "measured on"]
-PEERS = ("IsolationForest", "LOF", "AE")
+PEERS = ("IsolationForest", "kNN", "LOF")
 Lines = list[list[str]]
 Rows = dict[str, dict[str, str]]
 

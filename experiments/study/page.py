@@ -97,8 +97,9 @@ def _peers(found: Table) -> str:
     return (
         "## Against what users pick today\n\nMean AUC-ROC / AUC-PR; how far the default is ahead, with the p-value of "
         "Wilcoxon's signed-rank test; mean ranks by AUC-ROC / AUC-PR among methods that are done with all sets; "
-        "processor time of fit and score as a multiple of IsolationForest's on the same sets (lines of several days "
-        "and a busy machine: [speed](speed.md) has clean ratios).\n\n"
+        "processor time of fit and score as a multiple of IsolationForest's, on the sets that were run on the same "
+        "machine, a busy one: [speed](speed.md) has clean ratios. Values are means of three seeds for the default and "
+        "IsolationForest, of one for the others.\n\n"
         + markdown_table(header, lines)
         + "\n![Mean ranks by AUC-ROC](figures/default_ranks_auc_roc.svg)\n"
         "![Mean ranks by AUC-PR](figures/default_ranks_auc_pr.svg)\n"
@@ -199,7 +200,7 @@ def _clean(records: list[Line]) -> str:
 
 
 def _spread(found: Table) -> str:
-    ours, forest = (np.nanmean(found.spread[found.place(label)], axis=0) for label in (DEFAULT, FOREST))
+    ours, forest = (found.spread[found.place(label)].mean(axis=0) for label in (DEFAULT, FOREST))
     if np.isnan(ours).any() or np.isnan(forest).any():
         return ""
     return (

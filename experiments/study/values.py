@@ -96,7 +96,8 @@ def _metrics(line: Line | None, shares: dict[str, float]) -> list[float]:
 
 
 def _seconds(line: Line | None) -> float:
-    return np.nan if line is None else line.get("work_cpu_seconds", np.nan)
+    """Processor time; lines that do not name their machine are of another one, and their times of no use here."""
+    return np.nan if line is None or "machine" not in line else line.get("work_cpu_seconds", np.nan)
 
 
 def deviation(values: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from rdplearn._model.combination import geometric_mean, mean_of, with_voices
 from rdplearn._model.mapping import RandomMapping, check_mapping, with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
-from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, share_threshold
+from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, look_alike, share_threshold
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
 from rdplearn._training.cells import MOST_CELLS, learn_cells
 from rdplearn._training.checkpoint import FitFolder
@@ -31,7 +31,7 @@ from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, turns
@@ -56,6 +56,7 @@ class FitPlan:
     teams : members with the novelty loss, or the losses that the user wants; then those that predict distances, if any
     sampled : the rows that say what is typical, ascending
     judged : the rows whose scores decide on the threshold, ascending
+    unseen : of these, whether no member sees them, (n_judged,)
     columns : which columns of the matrix belong together; None if it is not the encoding of a table
     """
 
@@ -64,6 +65,7 @@ class FitPlan:
     teams: tuple[Team, ...]
     sampled: Ints
     judged: Ints
+    unseen: Flags
     columns: TableColumns | None
 
     @property
@@ -104,12 +106,14 @@ def plan_fit(
     members = plan_members(turns + chosen.distance_members * [(by_distance, DISTANCE_MAPPING)], sampling, seed)
     settings = boosting_settings(detector, chosen, filling, folder)
     by_novelty, others = members[: chosen.n_members], members[chosen.n_members :]
+    judged = rows_to_judge(detector, sampling, seed)
     return FitPlan(
         seed=seed,
         chosen=chosen,
         teams=((by_novelty, settings), *([(others, distance_settings(settings, n_rows))] if others else [])),
         sampled=rows_to_sample(n_rows, seed),
-        judged=rows_to_judge(detector, sampling, seed),
+        judged=judged,
+        unseen=np.isin(judged, sampling.held_back),
         columns=columns,
     )
 
@@ -137,9 +141,14 @@ def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, s
 
 
 def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
-    """The rows whose scores decide on the threshold, ascending."""
+    """The rows whose scores decide on the threshold, ascending; with those held back as many others as can be read."""
     if is_calibrated(detector):
-        return sampling.held_back
+        n_more = min(sampling.n_rows, CALIBRATION_ROWS) - len(sampling.held_back)
+        if n_more <= 0:
+            return sampling.held_back
+        others = np.setdiff1d(np.arange(sampling.n_rows), sampling.held_back)
+        more = np.random.default_rng([seed, CALIBRATION_ROWS]).choice(others, n_more, replace=False)
+        return np.sort(np.concatenate([sampling.held_back, more]))
     if detector.contamination == "auto":
         return rows_to_sample(sampling.n_rows, seed)
     return drawn_rows(sampling.n_rows, SHARE_ROWS, seed)
@@ -269,9 +278,11 @@ def learn_voices(
     return detector.combination_.over_members(scaled)
 
 
-def choose_threshold(detector: RDPDetector, scores: Doubles) -> float:
+def choose_threshold(detector: RDPDetector, plan: FitPlan, scores: Doubles) -> float:
     """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
     combination, clean = detector.combination_, is_clean(detector)
+    if is_calibrated(detector) and not look_alike(scores[plan.unseen], scores[~plan.unseen]):
+        scores = scores[plan.unseen]
     if detector.false_alarm_rate is not None:
         return false_alarm_threshold(scores, detector.false_alarm_rate, combination, clean=clean)
     if detector.contamination == "auto" or clean:

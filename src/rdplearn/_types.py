@@ -13,6 +13,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Arrays = dict[str, npt.NDArray[Any]]
 Matrix: TypeAlias = Any  # (n_rows, n_columns): a NumPy array of any numeric type, or a CSR array, which has no types
 Rows: TypeAlias = Any  # the same in float32, as members see it

@@ -429,7 +429,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
         if not np.array_equal(plan.sampled, plan.judged):
             scores = anomaly_scores(self, matrix[plan.judged])
-        self.offset_ = -choose_threshold(self, scores)
+        self.offset_ = -choose_threshold(self, plan, scores)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:

@@ -39,7 +39,7 @@ def _record(run: runs.Run, auc_roc: float, auc_pr: float, **more):
     return {
         "task": run.task, "method": run.method, "config": run.config, "data": run.data, "seed": run.seed,
         "status": "done", "n_rows": 100, "n_anomalies": 10, "metrics": {"auc_roc": auc_roc, "auc_pr": auc_pr},
-        "work_cpu_seconds": 0.5, **more,
+        "work_cpu_seconds": 0.5, "machine": {}, **more,
     }  # fmt: skip
 
 

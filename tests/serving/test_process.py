@@ -150,5 +150,7 @@ def test_an_open_address_without_a_token_is_warned_of(recwarn):
     warn_if_open("127.0.0.1", None)
     warn_if_open("0.0.0.0", "a-secret")
     assert not recwarn
-    with pytest.warns(rdplearn.RDPWarning, match=r"Anyone who can reach 0.0.0.0 can send requests. Set \$RDPLEARN_TOKEN"):
+    with pytest.warns(
+        rdplearn.RDPWarning, match=r"Anyone who can reach 0.0.0.0 can send requests. Set \$RDPLEARN_TOKEN"
+    ):
         warn_if_open("0.0.0.0", None)

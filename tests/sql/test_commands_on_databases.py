@@ -136,7 +136,11 @@ WRONG = {
     "two of them": (["inspect", "--sql", "URI", "--table", "sales", "--query", "SELECT 1"], 2, "needs one of"),
     "no database": (["inspect", "sales.csv", "--query", "SELECT 1"], 2, "needs one of --query and --table"),
     "a file as well": (["detect", "sales.csv", "--sql", "URI", "--table", "sales"], 2, "reads a database, not a file"),
-    "a separator": (["detect", "--sql", "URI", "--table", "sales", "--separator", ";"], 2, "reads a database, not a file"),
+    "a separator": (
+        ["detect", "--sql", "URI", "--table", "sales", "--separator", ";"],
+        2,
+        "reads a database, not a file",
+    ),
     "a database in vain": (["detect", "sales.csv", "--sql", "URI"], 2, "needs --query or --table to read, or -o sql:"),
     "no database to write": (["detect", "sales.csv", "-o", "sql:scores"], 2, "needs --sql, the database of the table"),
     "no name": (["detect", "sales.csv", "--sql", "URI", "-o", "sql:"], 1, "must name a table, such as sql:scores"),

@@ -82,7 +82,7 @@ def fit_detector(
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     scores = tasks.results(tasks.start(judging))
     del waiting  # the cluster may forget the rows now
-    detector.offset_ = -choose_threshold(detector, np.concatenate(scores))
+    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scores))
     return detector
 
 

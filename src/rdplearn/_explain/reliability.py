@@ -10,8 +10,7 @@ formula :math:`2r / (1 + r)`.
 
 *Agreement of views.* A stable ranking may still be wrong. Members that see values on robust scales and members that
 see ranks go by different things; where both find the same rows, these stand out for reasons that do not hang on the
-scale of a column. Of what was tried without labels, this goes best with the quality of the ranking (`docs/default.md`):
-a hint, no guarantee.
+scale of a column: a hint, no guarantee. Over labelled tables it goes with the quality of the ranking only weakly.
 
 *Alarms.* At a false-alarm rate `a`, about `a * n_rows` alarms are expected of a table that has no anomalies; what there
 is beyond them is worth a look. How far the number of alarms could differ is found by drawing rows and members anew,

@@ -4,13 +4,17 @@ Two ways to say it: as a share of all rows (`contamination=0.02`), or as a share
 (`false_alarm_rate=0.01`). `contamination="auto"` is the second at one in a hundred, on the rows of the table itself:
 about one in a hundred normal rows, and every row stranger than these.
 
-A false-alarm rate is calibrated on rows that were held back from training, for a row that a member was trained on looks
-more normal to it than a new one. Anomalies among these rows lie in the same tail as the normal rows that we want to
-count, so their share is told first, without knowing any of them (`normal_rows.py`), and taken off the top. The rate is
-read off the rows that are left. Where fewer than five lie beyond it, their upper tail is continued along a line.
+A false-alarm rate is calibrated on rows that were held back from training, for a row that a member was trained on may
+look more normal to it than a new one. Where they look alike, by the medians of their scores, both are read: the more
+rows, the rarer an alarm that can be counted.
+
+Anomalies among these rows lie in the same tail as the normal rows that we want to count, so their share is told first,
+without knowing any of them (`normal_rows.py`), and taken off the top. The rate is read off the rows that are left.
+Where fewer than five lie beyond it, their upper tail is continued along a line. Where anomalies are too many for the
+line of the normal rows, and no gap says where they begin, some are left below: there the lower of both counts.
 
 Up to a tenth of the rows may be anomalies; beyond that the line errs towards fewer alarms. A rare kind of normal row,
-well apart from the others, is taken for anomalous and reported.
+well apart from the others, is taken for normal where its rows have nearly the same score.
 """
 
 from __future__ import annotations
@@ -20,11 +24,16 @@ from scipy.special import ndtri
 
 from rdplearn._model.combination import Combination, mean_of
 from rdplearn._types import Doubles
-from rdplearn._views.normal_rows import BEYOND, MIDDLE, anomalous_share, quantiles, without_top
+from rdplearn._views.normal_rows import MIDDLE, Told, quantiles, tell_normal
 from rdplearn.errors import warn_user
 
 AUTOMATIC_RATE = 0.01
 FEWEST = 5  # rows beyond a line that is read off; fewer say little
+N_HIGHEST = 10  # rows from which a tail is continued
+UPPER = 0.9  # of the normal rows: from here on their tail is continued along a line, or
+CALM = 0.95  # up to here where some anomalies are left among them
+LEAST_WAY = 0.1  # of normal quantiles, by which a slope is told
+SURE = 2.0  # standard errors of a median
 SIZES = mean_of(1)  # scores that are no surprises
 
 
@@ -49,24 +58,41 @@ def automatic_threshold(scores: Doubles, combination: Combination = SIZES, *, cl
 
 
 def false_alarm_threshold(
-    unseen_scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES, *, clean: bool = False
+    scores: Doubles, false_alarm_rate: float, combination: Combination = SIZES, *, clean: bool = False
 ) -> float:
     """The anomaly score that about the share `false_alarm_rate` of normal rows exceeds.
 
     Parameters
     ----------
-    unseen_scores : scores of rows, some of them perhaps anomalous, that no member was trained on
+    scores : of rows, some of them perhaps anomalous, that no member was trained on, or that look as if none were
     combination : what the scores came from
     clean : whether all of these rows are known to be normal
     """
-    n_rows = len(unseen_scores)
+    n_rows = len(scores)
     if _rank(n_rows, false_alarm_rate) > n_rows:
         warn_user(
             f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
             f"calibrate on and has {n_rows}: the threshold is a guess beyond the scores that there are. Pass a higher "
             "rate or fit on more rows."
         )
-    return rate_threshold(unseen_scores, false_alarm_rate, combination, clean=clean)
+    return rate_threshold(scores, false_alarm_rate, combination, clean=clean)
+
+
+def look_alike(unseen: Doubles, others: Doubles) -> bool:
+    """Whether the scores of unseen rows lie about the median of the others as chance has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.random.default_rng(0).random(1000)
+    >>> look_alike(scores[:200], scores[200:]), look_alike(scores[:200] + 0.1, scores[200:])
+    (True, False)
+    """
+    if not len(others):
+        return True
+    middle = np.median(others)
+    above = np.mean(unseen > middle) + 0.5 * np.mean(unseen == middle)
+    return bool(abs(above - 0.5) <= SURE * 0.5 / np.sqrt(len(unseen)))
 
 
 def rate_threshold(
@@ -75,25 +101,38 @@ def rate_threshold(
     """The anomaly score that this share of the normal rows exceeds. clean : whether all of the rows are normal."""
     ascending = np.sort(scores)
     logs = combination.logs_of(ascending)
-    share = 0.0 if clean else anomalous_share(logs)
-    normal = without_top(ascending, share)
-    if false_alarm_rate * len(normal) >= FEWEST:
-        place = min(_rank(len(normal), false_alarm_rate), len(normal)) - 1
+    told = Told(np.ones(len(logs), dtype=bool), is_apart=True, in_lumps=False) if clean else tell_normal(logs)
+    normal = logs[told.is_normal]
+    is_few = false_alarm_rate * len(normal) < FEWEST
+    if is_few and not told.in_lumps:
+        line = combination.score_of(continued_tail(normal, false_alarm_rate))
+    else:
+        # of lumps, the last few rows cannot be told from others: all are taken for normal
+        places = np.arange(len(logs)) if is_few else np.flatnonzero(told.is_normal)
+        place = places[min(_rank(len(places), false_alarm_rate), len(places)) - 1]
         # between two rows: rounding, as in another runtime, must not decide about a row on the line
-        return float(ascending[place : place + 2].mean())
-    last_read = float(normal[max(len(normal) - FEWEST, 0)])
-    return max(last_read, combination.score_of(continued_tail(without_top(logs, share), false_alarm_rate)))
+        line = float(ascending[place : place + 2].mean())
+    if not (told.is_apart or told.in_lumps or told.is_normal.all()):
+        line = min(line, combination.score_of(straight_on(normal, false_alarm_rate)))
+    return line
 
 
 def continued_tail(logs: Doubles, share: float) -> float:
-    """What this share of normal rows would exceed, by a line against normal quantiles through their upper tail.
+    """What this share of normal rows would exceed: each of the highest, gone on from along the line that it is on.
 
     logs : ascending
     """
-    last = 1.0 - min(FEWEST / len(logs), 1.0 - BEYOND)
-    low, high = quantiles(logs, np.array([MIDDLE, last]))
-    slope = (high - low) / (ndtri(last) - ndtri(MIDDLE))
-    return float(high + slope * max(0.0, ndtri(1.0 - share) - ndtri(last)))
+    numbers = np.arange(1, min(N_HIGHEST, max(len(logs) // 10, 1)) + 1)  # from the top
+    highest, places = logs[len(logs) - numbers], ndtri(1.0 - numbers / (len(logs) + 1.0))
+    slope = np.mean((highest - quantiles(logs, np.array(UPPER))) / np.maximum(places - ndtri(UPPER), LEAST_WAY))
+    return float(np.mean(highest + slope * (ndtri(1.0 - share) - places)))
+
+
+def straight_on(logs: Doubles, share: float) -> float:
+    """The same along the line of the rows up to where there are hardly anomalies. logs : in ascending order."""
+    low, high = quantiles(logs, np.array([MIDDLE, CALM]))
+    slope = (high - low) / (ndtri(CALM) - ndtri(MIDDLE))
+    return float(high + slope * (ndtri(1.0 - share) - ndtri(CALM)))
 
 
 def _rank(n_rows: int, false_alarm_rate: float) -> int:

@@ -6,16 +6,23 @@ points, and a little more to be cautious. Where many times more rows lie beyond 
 than chance does, those too many are anomalies. Without them the line is a little lower, so this is repeated until it
 settles.
 
-Scores alone cannot tell a small group of anomalies from a small group of normal rows that are unlike the others, such
-as those that have a value which 2 % of the rows have. Such a group counts as anomalous.
+To draw a line between normal rows and others (`threshold.py`) two more things are asked:
+
+- *A gap.* Where scores become rare and then frequent again, the rows beyond are counted, and the line is not needed.
+- *Lumps.* Anomalies differ from each other, and so do their scores. Normal rows of a rare kind, such as those that have
+  a value which 2 % of the rows have, have scores close together. Rows that come in lumps are no anomalies.
+
+Scores alone cannot tell anomalies that are all alike from a rare kind of normal row.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from rdplearn._types import Doubles
+from rdplearn._types import Doubles, Flags
 
 BODY = np.array([[0.5, 0.7], [0.6, 0.8], [0.7, 0.85]])  # where anomalies are taken to be few: the line's slope
 MIDDLE, BEYOND = 0.7, 0.8  # the line goes through the middle; anomalies are looked for beyond
@@ -24,6 +31,12 @@ ALLOWED = 0.25  # of the rows beyond a score, by the line, if the others are to 
 CAUTION = 1.3  # times the slope that the rows show
 CHANCE = 2.0  # standard errors of the share of rows beyond a score
 MOST_TURNS = 30
+MOST_APART = 0.15  # share of the rows that lie beyond a gap, at most
+NEIGHBOURS = 5  # rows next to each other, by which it is told how close scores are; beyond a gap lie twice as many
+DEEP, WIDE = 3.0, 0.3  # a gap: so many times what lies between those beyond it, and of the slope of the line
+TENTH, QUARTER = 0.1, 0.25
+MOST_DIFFER = 0.75  # of the scores, where rows do not repeat themselves
+CLOSE = 0.05  # of what scores spread over: a tenth of them that is closer together than that is a lump
 
 
 def anomalous_share(logs: Doubles) -> float:
@@ -56,6 +69,78 @@ def anomalous_share(logs: Doubles) -> float:
     return share
 
 
+class Told(NamedTuple):
+    """Which rows are taken to be normal, and what tells it.
+
+    is_normal : (n_rows,), the lowest score first
+    is_apart : whether a gap lies between them and the others
+    in_lumps : whether high scores come in lumps: then no line goes on beyond them
+    """
+
+    is_normal: Flags
+    is_apart: bool
+    in_lumps: bool
+
+
+def tell_normal(logs: Doubles) -> Told:
+    """Tell normal rows from those that lie beyond a gap, or are too many, but for those of them that come in lumps.
+
+    logs : ascending
+
+    Examples
+    --------
+    >>> logs = np.random.default_rng(0).normal(size=2000)
+    >>> different, alike = np.concatenate([logs, np.linspace(6, 9, 60)]), np.concatenate([logs, np.full(60, 7.0)])
+    >>> [int(np.sum(~tell_normal(np.sort(some)).is_normal)) for some in (logs, different, alike)]
+    [0, 60, 0]
+    """
+    is_normal = np.ones(len(logs), dtype=bool)
+    if repeat_themselves(logs):
+        return Told(is_normal, is_apart=False, in_lumps=True)
+    share = anomalous_share(logs)
+    slope = float(np.max(_slopes(without_top(logs, share))))
+    n_apart = rows_beyond_gap(logs, slope)
+    first = len(logs) - (n_apart or round(share * len(logs)))
+    is_close = in_lumps(logs[first:], slope)
+    is_normal[first:] = is_close
+    return Told(is_normal, is_apart=n_apart > 0, in_lumps=bool(is_close.any()))
+
+
+def rows_beyond_gap(logs: Doubles, slope: float) -> int:
+    """How many rows lie beyond the widest gap in the scores; 0 where there is none.
+
+    Five neighbours lie far apart, measured by how close those are that lie beyond, and by the slope of the line.
+    """
+    upper = logs[max(len(logs) - int(MOST_APART * len(logs)) - NEIGHBOURS, 0) :]
+    first = np.arange(max(len(upper) - 3 * NEIGHBOURS, 0))  # of five neighbours, with ten rows beyond them
+    apart = upper[first + NEIGHBOURS] - upper[first]
+    n_beyond = len(upper) - first - NEIGHBOURS
+    low, high = len(upper) - n_beyond + n_beyond // 4, len(upper) - n_beyond + 3 * n_beyond // 4
+    usual = NEIGHBOURS * (upper[high] - upper[low]) / (high - low)  # of the middle half of those beyond
+    is_gap = (apart > DEEP * usual) & (apart > WIDE * slope)
+    if not is_gap.any():
+        return 0
+    widths = np.where(np.convolve(is_gap, np.ones(NEIGHBOURS)) > 0, np.diff(upper)[: len(is_gap) + NEIGHBOURS - 1], -1)
+    return int(len(upper) - 1 - np.argmax(widths))
+
+
+def in_lumps(logs: Doubles, slope: float) -> Flags:
+    """Which rows have a tenth of all closely around them; none where this is true of few. logs : in ascending order."""
+    n_close = max(NEIGHBOURS - 1, int(TENTH * len(logs)))
+    if len(logs) <= 2 * n_close:
+        return np.zeros(len(logs), dtype=bool)
+    low, high = quantiles(logs, np.array([TENTH, 1.0 - TENTH]))
+    is_close = logs[n_close:] - logs[:-n_close] < CLOSE * max(high - low, slope) * n_close / (TENTH * len(logs))
+    around = np.convolve(is_close, np.ones(n_close + 1)) > 0
+    return around if np.mean(is_close) > QUARTER else np.zeros(len(logs), dtype=bool)
+
+
+def repeat_themselves(logs: Doubles) -> bool:
+    """Whether most rows of the upper half have the score of another one, as in tables of a few categories."""
+    upper = logs[len(logs) // 2 :]
+    return len(np.unique(upper)) < MOST_DIFFER * len(upper)
+
+
 def without_top(ascending: Doubles, share: float) -> Doubles:
     """The scores without this share of the highest."""
     return ascending[: len(ascending) - round(share * len(ascending))]
@@ -71,9 +156,13 @@ def quantiles(ascending: Doubles, shares: Doubles) -> Doubles:
 
 def _allowed_beyond(logs: Doubles, normal: Doubles) -> Doubles:
     """The share of normal rows that the line has beyond each score; all of them where there is no line."""
-    widths = np.diff(quantiles(normal, BODY), axis=1) / np.diff(ndtri(BODY), axis=1)
-    slope = CAUTION * float(np.max(widths))
+    slope = CAUTION * float(np.max(_slopes(normal)))
     if not slope > 0.0:
         return np.ones(len(logs))
     places = ndtri(MIDDLE) + (logs - quantiles(normal, np.array(MIDDLE))) / slope
     return np.asarray(ndtr(-places))
+
+
+def _slopes(normal: Doubles) -> Doubles:
+    """How steep the scores of normal rows are against normal quantiles, between points where most rows are normal."""
+    return np.asarray(np.diff(quantiles(normal, BODY), axis=1) / np.diff(ndtri(BODY), axis=1))

@@ -242,7 +242,7 @@ def weighted_losses(phi: Floats, wanted: Floats, shifts: Ints, settings: Trainin
     """Distance and novelty losses of each member's batch, and the gradient of their weighted sum by φ.
 
     phi : (n_members, batch_size, n_components); shifts : (n_members,)
-    wanted : η, (n_members, batch_size, n_targets), or with all pairs inner products, (n_members, batch_size, batch_size)
+    wanted : η, (n_members, batch_size, n_targets); with all pairs inner products, (n_members, batch_size, batch_size)
     """
     distance: Sums = np.zeros(len(phi))
     novelty: Sums = np.zeros(len(phi))
