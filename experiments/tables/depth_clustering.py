@@ -15,5 +15,5 @@ TABLE = Table(
     ours="1 layer",
     evaluation={"n_kmeans": 10},
     quick_evaluation={"n_kmeans": 3},
-    note="256 numbers, 3,000 steps at learning rate 1; nothing was tuned for any depth.",
+    note="256 components, 3,000 steps at learning rate 1; nothing was tuned for any depth.",
 )

@@ -1,4 +1,4 @@
-"""Equations 5 to 7: how well a Gaussian projection onto K numbers keeps distances, norms and inner products.
+"""Equations 5 to 7: how well a Gaussian projection onto K components keeps distances, norms and inner products.
 
 For each K and ε: the share of pairs (or rows) that a projection moves by more than ε, over fresh projections, beside
 the bound. The paper gives no bound for a single distance; a difference of two rows is a row, so that of norms
