@@ -101,7 +101,7 @@ def test_flipped_bits_are_refused_or_change_nothing(stopped, run: Run, tmp_path:
             (tmp_path / "scores.csv").unlink()
         else:
             assert done.exit_code == 1
-            assert "Start anew" in done.stderr
+            assert "Start again" in done.stderr
 
 
 def test_an_untouched_state_is_continued(stopped, run: Run, tmp_path: Path):

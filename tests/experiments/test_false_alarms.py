@@ -27,7 +27,7 @@ def test_lines_are_written_once_for_each_label(tmp_path, monkeypatch):
     monkeypatch.setattr(false_alarms, "N_SEEDS", 1)
     monkeypatch.setattr(false_alarms, "SHARES", (0.05,))
     monkeypatch.setattr(false_alarms, "RATES", (0.05,))
-    monkeypatch.setattr(false_alarms, "NORMAL_ROWS", {"gaussian": false_alarms.NORMAL_ROWS["gaussian"]})
+    monkeypatch.setattr(false_alarms, "ALL_ROWS", {"gaussian": false_alarms.ALL_ROWS["gaussian"]})
     path = tmp_path / "lines.jsonl"
     for label in ("before", "before", "after"):
         assert CliRunner().invoke(app, ["false-alarms", "--as", label, "--results", str(path)]).exit_code == 0

@@ -71,7 +71,7 @@ def test_passes_that_are_given_up_do_not_read_the_other_rows(postgresql: Shop):
     given_up = time.monotonic() - start
     start = time.monotonic()
     assert sum(batch.num_rows for batch in table.batches()) == 1_500_000
-    assert given_up < time.monotonic() - start
+    assert given_up < 2 * (time.monotonic() - start)  # three passes, which would take three times as long
 
 
 def test_small_batches_are_joined(shop: Shop):
