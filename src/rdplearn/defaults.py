@@ -23,8 +23,9 @@ learning rate      1                                               a half
 even residuals     1                                               0
 mapping η          few for one member in five, leaky for the rest  leaky
 rounds that score  the last 2                                      the last 3
+members            10                                              8
 with width
-members            10                                              20
+members            10                                              20, whatever the patience
 views              robust, rank, robust, robust+rank,              minmax, robust, rank, minmax, robust
                    rank+surprise
 rows of a member   1,024                                           4,096
@@ -159,12 +160,12 @@ def usual_for_shape(n_rows: int, n_columns: int) -> DetectorChoices:
     Examples
     --------
     >>> [usual_for_shape(n_rows, 20).n_steps for n_rows in (5_000, 15_000, 100_000)]
-    [62, 121, 237]
+    [62, 121, 240]
     >>> usual_for_shape(2_000, 5_000).views
     ('minmax', 'robust', 'rank', 'minmax', 'robust')
     """
     patience, width = patience_for(n_rows, n_columns), width_of(n_columns)
-    n_members = 10 + round(10 * width)
+    n_members = round(10 - 2 * patience + 12 * width)
     views = [(WIDE_VIEWS if goes_along(number, width) else VIEWS)[number % 5] for number in range(n_members)]
     is_few = [number % 5 == 0 and not goes_along(number, patience) for number in range(n_members)]
     return DetectorChoices(

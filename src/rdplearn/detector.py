@@ -90,8 +90,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, up to 20 with the width. More give a steadier ranking. Up to 4 that
-        predict distances come on top, see `distance_weight`.
+        Size of the ensemble. By default 10, down to 8 with patience and up to 20 with the width. More give a steadier
+        ranking. Up to 4 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -356,7 +356,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         >>> RDPDetector().for_shape(500, 20).views
         ('robust', 'rank', 'robust', 'robust+rank', 'rank+surprise')
         >>> RDPDetector(views="rank").for_shape(50_000, 20).n_steps
-        235
+        237
         """
         chosen = choose_for_detector(n_rows, n_columns, self.get_params(deep=False))
         own = {field.name: getattr(chosen, field.name) for field in fields(chosen) if hasattr(self, field.name)}
