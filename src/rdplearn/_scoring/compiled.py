@@ -89,33 +89,38 @@ def follow(values: Doubles, knots: Doubles, heights: list[Doubles]) -> list[npt.
 
 
 @compiling()
-def knot_below(value, knots):
-    """The place of the last knot that is not above the value; of the first one if all are."""
-    place, length = 0, len(knots) if value >= knots[0] else 1
+def knots_below(values, knots):
+    """The place of the last knot that is not above each value; of the first one if all are.
+
+    Halving by halving for all values: a search for one after the other would wait for every guess.
+    """
+    places, length = np.zeros(len(values), dtype=np.int32), len(knots)
     while length > 1:
         half = length // 2
-        place = place + half if knots[place + half] <= value else place
+        for i in range(len(values)):
+            guess = places[i] + half
+            places[i] = guess if knots[guess] <= values[i] else places[i]
         length -= half
-    return place
+    return places
 
 
 @compiling()
 def follow_one(values, knots, heights, slopes, out):
     """One curve, straight between its knots and flat beyond them."""
+    places = knots_below(values, knots)
     for i in range(len(values)):
-        value = min(max(values[i], knots[0]), knots[-1])
-        place = knot_below(values[i], knots)
-        beyond = value - knots[place]
+        place = places[i]
+        beyond = min(max(values[i], knots[0]), knots[-1]) - knots[place]
         out[i] = heights[place] if beyond == 0.0 else slopes[place] * beyond + heights[place]
 
 
 @compiling()
 def follow_both(values, knots, heights, other_heights, slopes, other_slopes, out, other_out):
     """Two curves with the same knots."""
+    places = knots_below(values, knots)
     for i in range(len(values)):
-        value = min(max(values[i], knots[0]), knots[-1])
-        place = knot_below(values[i], knots)
-        beyond = value - knots[place]
+        place = places[i]
+        beyond = min(max(values[i], knots[0]), knots[-1]) - knots[place]
         if beyond == 0.0:
             out[i], other_out[i] = heights[place], other_heights[place]
         else:
