@@ -217,26 +217,34 @@ class BorrowedValues:
 
 
 def share_rest(own: Doubles, shared: Doubles, totals: Doubles) -> Doubles:
-    """Let effects of each row add up to its total: the rest is shared by their sizes, or equally where all are zero.
+    """Let effects of each row add up to its total: the rest is shared in proportion, or equally where all are zero.
+
+    Effects that raise the score share what raises it: what lowers it alone has no part in that.
 
     Examples
     --------
     >>> nothing = np.zeros((2, 2))
     >>> share_rest(np.array([[3.0, 1.0], [0.0, 0.0]]), nothing, np.array([8.0, 1.0])).tolist()
     [[6.0, 2.0], [0.5, 0.5]]
+    >>> share_rest(np.zeros((1, 2)), np.array([[1.0, -2.0]]), np.array([3.0])).tolist()
+    [[5.0, -2.0]]
     """
-    contributions, sizes = own + shared, np.abs(own) + np.abs(shared)
-    sizes[~sizes.any(axis=1)] = 1.0
+    contributions = own + shared
     rest = totals - contributions.sum(axis=1)
+    sizes = np.maximum(np.sign(rest)[:, None] * contributions, 0.0)
+    sizes = np.where(sizes.any(axis=1, keepdims=True), sizes, np.abs(contributions))
+    sizes[~sizes.any(axis=1)] = 1.0
     return contributions + rest[:, None] * (sizes / sizes.sum(axis=1, keepdims=True))
 
 
 def share_sparse_rest(own: sp.csr_array, shared: sp.csr_array, totals: Doubles, fallback: sp.csr_array) -> sp.csr_array:
     """`share_rest` on stored entries alone; a row without any gets the columns of `fallback` in equal parts."""
-    contributions, sizes = own + shared, abs(own) + abs(shared)
-    is_empty = np.asarray(sizes.sum(axis=1)).ravel() == 0
-    sizes = sizes + sp.diags_array(is_empty.astype(np.float64)) @ fallback
+    contributions = own + shared
     rest = totals - np.asarray(contributions.sum(axis=1)).ravel()
+    sizes = (sp.diags_array(np.sign(rest)) @ contributions).maximum(0)
+    for instead in (abs(contributions), fallback):
+        is_empty = np.asarray(sizes.sum(axis=1)).ravel() == 0
+        sizes = sizes + sp.diags_array(is_empty.astype(np.float64)) @ instead
     shares = sp.diags_array(rest / np.asarray(sizes.sum(axis=1)).ravel()) @ sizes
     return sp.csr_array(contributions + shares)
 
