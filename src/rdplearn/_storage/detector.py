@@ -128,7 +128,8 @@ class StoredDetector:
     cells : the voice of single cells, see `StoredCells`; None without one
     typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
-    n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
+    n_company : rows of the table as it is, which follow them; 0 in files of earlier versions, which have none
+    n_typical_entries : numbers that all these rows store if they are sparse; None if they are dense
     n_renewed : members that further rows have brought; 0 in files of earlier versions, which do not say
     """
 
@@ -144,6 +145,7 @@ class StoredDetector:
     cells: dict[str, Any] | None
     typical_score: float
     n_typical: int
+    n_company: int
     n_typical_entries: int | None
     n_renewed: int
 
@@ -164,7 +166,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     if detector.cells_ is not None:
         described, of_cells = describe_cells(detector.cells_)
         cells, arrays = asdict(described), arrays | {f"cells.{part}": array for part, array in of_cells.items()}
-    typical = detector.typical_rows_.rows
+    typical, company = detector.typical_rows_.rows, detector.typical_rows_.company
     header = StoredDetector(
         parameters=plain_parameters(detector),
         chosen=_plain_choices(detector.chosen_),
@@ -181,7 +183,8 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         cells=cells,
         typical_score=detector.typical_rows_.score,
         n_typical=typical.shape[0],
-        n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
+        n_company=company.shape[0],
+        n_typical_entries=int(typical.nnz + company.nnz) if sp.issparse(typical) else None,
         n_renewed=detector.n_renewed_,
     )
     return asdict(header), arrays
@@ -244,7 +247,7 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
     """The description, checked, and an unfitted detector with its parameters."""
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
     # what earlier formats do not say
-    values = {"chosen": None, "voices": [], "cells": None, "n_renewed": 0, **values}
+    values = {"chosen": None, "voices": [], "cells": None, "n_company": 0, "n_renewed": 0, **values}
     of_all: dict[str, Any] = {
         name: values.pop(name) for name in ("n_rounds", "n_references") if name in values
     }  # said once, there
@@ -290,6 +293,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
         "n_scoring": stored.n_scoring == min(detector.score_rounds or stored.n_scoring, detector.n_rounds) > 0,
         "n_typical": stored.n_typical > 0,
+        "n_company": stored.n_company >= 0,
         "panels": sorted(members) == list(range(len(members)))
         and len(members) >= (detector.n_members or 1)
         and all(panel.members for panel in panels),
@@ -471,22 +475,24 @@ def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
     for field in ("low", "high", "spread"):
         yield field, getattr(typical_rows, field)
     if not sp.issparse(typical_rows.rows):
-        yield "rows", typical_rows.rows
+        yield "rows", np.concatenate([typical_rows.rows, typical_rows.company])
         return
-    yield "values", typical_rows.rows.data
-    yield "columns", typical_rows.rows.indices.astype(np.int64)
-    yield "ends", typical_rows.rows.indptr.astype(np.int64)
+    both = sp.vstack([typical_rows.rows, typical_rows.company], format="csr")
+    yield "values", both.data
+    yield "columns", both.indices.astype(np.int64)
+    yield "ends", both.indptr.astype(np.int64)
 
 
 def _typical_layout(stored: StoredDetector) -> Layout:
     of_columns: Layout = dict.fromkeys(("low", "high", "spread"), ("F64", (stored.n_columns,)))
+    n_rows = stored.n_typical + stored.n_company
     if stored.n_typical_entries is None:
-        return of_columns | {"rows": ("F64", (stored.n_typical, stored.n_columns))}
+        return of_columns | {"rows": ("F64", (n_rows, stored.n_columns))}
     n_entries = stored.n_typical_entries
     return of_columns | {
         "values": ("F64", (n_entries,)),
         "columns": ("I64", (n_entries,)),
-        "ends": ("I64", (stored.n_typical + 1,)),
+        "ends": ("I64", (n_rows + 1,)),
     }
 
 
@@ -499,10 +505,15 @@ def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
         ends_well = ends[0] == 0 and ends[-1] == len(columns) and (np.diff(ends) >= 0).all()
         if not ends_well or not ((columns >= 0) & (columns < stored.n_columns)).all():
             raise ModelFileError("Its typical rows must store numbers in columns that there are, row after row.")
-        rows = canonical_csr(
-            sp.csr_array((arrays["values"], columns, ends), shape=(stored.n_typical, stored.n_columns))
-        )
-    return TypicalRows(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
+        shape = (stored.n_typical + stored.n_company, stored.n_columns)
+        rows = canonical_csr(sp.csr_array((arrays["values"], columns, ends), shape=shape))
+    typical, company = rows[: stored.n_typical], rows[stored.n_typical :]
+    return TypicalRows(
+        rows=typical,
+        **{field: arrays[field] for field in ("low", "high", "spread")},
+        score=float(stored.typical_score),
+        company=company if stored.n_company else typical,
+    )
 
 
 def _under(start: str, arrays: Arrays) -> Arrays:

@@ -125,6 +125,12 @@ class EncodedColumn:
         n_values = len(self.encoding.suffixes())
         return [False] * n_values + [True] * (len(self.names()) - n_values)
 
+    def rests(self) -> list[bool]:
+        """For each of its matrix columns, whether it stands for all rare values together."""
+        words = self.encoding if isinstance(self.encoding, Category) else None
+        rest = len(words.categories) if words is not None and words.has_rare else None
+        return [place == rest for place in range(len(self.names()))]
+
     def encode(self, cells: pa.Array, rules: TextRules, findings: Findings) -> list[Piece]:
         """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual."""
         if self.kind == "unreadable":

@@ -373,6 +373,7 @@ class TableEncoder(Parameters):
             group_of_column=np.repeat(np.arange(len(self.groups_)), [len(places) for places in self.groups_.values()]),
             is_mark=np.array([is_mark for column in self.columns_ for is_mark in column.marks()], dtype=bool),
             weights=np.array([float((self.weights or {}).get(source, 1.0)) for source in self.groups_]),
+            is_rest=np.array([is_rest for column in self.columns_ for is_rest in column.rests()], dtype=bool),
         )
 
     def _sparse_pays(self, summary: TableSummary) -> bool:
