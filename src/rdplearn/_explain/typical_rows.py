@@ -24,6 +24,7 @@ N_NEAREST = 6  # rows that are like a row
 N_MEDIAN = 3  # of them say what it would have in its columns; odd, so that a median is a value that occurs
 ROWS_AT_ONCE = 2**12  # their distances to all typical rows stay in the processor's cache
 SMALLEST_DISTANCE = 0.5  # in spreads
+DECIMALS, TIE = 5, 1e-9  # of distances
 LARGEST_RATIO = 1e30  # squares of spreads this small still fit into single precision
 
 
@@ -214,8 +215,12 @@ def _in_single_precision(rows: Doubles, low: Doubles, scale: Doubles) -> npt.NDA
 
 
 def _places_of_smallest(distances: npt.NDArray[Any]) -> Ints:
-    """The places of the smallest N_NEAREST numbers of each row, in order; the smallest again where there are fewer."""
+    """The places of the smallest N_NEAREST numbers of each row, in order; the smallest again where there are fewer.
+
+    Of those that are equal up to rounding the first come first, so that sparse and dense rows have the same company.
+    """
     n_found = min(N_NEAREST, distances.shape[1])
+    distances = np.round(distances.astype(np.float64), DECIMALS) + TIE * np.arange(distances.shape[1])
     found = np.sort(np.argpartition(distances, n_found - 1, axis=1)[:, :n_found], axis=1)
     order = np.argsort(np.take_along_axis(distances, found, axis=1), axis=1, kind="stable")
     found = np.take_along_axis(found, order, axis=1)

@@ -129,10 +129,9 @@ def seat_scores(rows: Rows, panel: Panel, target_slope: float | None = None) -> 
         if panel.references is None:
             scores[some] = novelty_scores(phi, panel.targets(rows, some)).T
         else:
+            how = (panel.n_subsamples, panel.neighbour)
             references = panel.references[some]
-            scores[some] = [
-                nearest_subsample_scores(phi[:, seat], each, panel.n_subsamples) for seat, each in enumerate(references)
-            ]
+            scores[some] = [nearest_subsample_scores(phi[:, seat], each, *how) for seat, each in enumerate(references)]
     return scores.T
 
 

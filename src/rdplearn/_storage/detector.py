@@ -64,7 +64,7 @@ CHOICES = {
     "n_steps": int,
     "batch_size": int,
     "learning_rate": float,
-    "even_residuals": bool,
+    "even_residuals": float,
     "max_samples": float,
     "score_rounds": int,
     "distance_members": int,
@@ -90,7 +90,8 @@ class StoredPanel:
     activation : of the random mapping after its projection; None for the original space
     n_rounds : how many rounds of its members there are
     n_components : of φ
-    n_references : rows in φ's space that members without the novelty loss score by, in `n_subsamples`; 0 with it
+    n_references : rows in φ's space that members without the novelty loss score by, in `n_subsamples`, of which
+        `neighbour` says which counts; 0 with it
     """
 
     members: list[int]
@@ -101,6 +102,7 @@ class StoredPanel:
     n_components: int
     n_references: int
     n_subsamples: int
+    neighbour: int
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
 
 def _read_panel(description: Any, of_all: Mapping[str, Any], parameters: Mapping[str, Any]) -> StoredPanel:
     """The description of a panel, checked. of_all : what files of earlier formats say of all panels together."""
-    panel = dict(as_mapping(description, "a panel", OWNER))
+    panel = {"neighbour": 0, **as_mapping(description, "a panel", OWNER)}
     if of_all:
         n_components = parameters.get("n_components")
         earlier = {"n_components": panel.get("n_targets") if n_components is None else n_components}
@@ -304,6 +306,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
             "n_rounds": panel.n_rounds in n_rounds,
             "n_components": panel.n_components > 0 and (by_distance or panel.n_components == detector.n_components),
             "n_subsamples": panel.n_subsamples > 0 and panel.n_references % panel.n_subsamples == 0,
+            "neighbour": 0 <= panel.neighbour <= panel.n_subsamples,
             "n_references": by_distance or detector.novelty_weight > 0,
             "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
@@ -356,6 +359,8 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
     if stored.chosen is None:
         return choose_for_detector(0, stored.n_columns, detector.get_params(deep=False))
     chosen = {"distance_members": 0, **stored.chosen}  # none in earlier files
+    if isinstance(chosen.get("even_residuals"), bool):  # yes or no, in earlier files
+        chosen["even_residuals"] = float(chosen["even_residuals"])
     if set(chosen) != {*CHOICES, "views", "mapping"} or not isinstance(chosen["mapping"], list):
         raise ModelFileError(f"{OWNER} has an impossible 'chosen': {stored.chosen!r:.60}.")
     for name, hint in {**CHOICES, "views": list[str]}.items():
@@ -386,6 +391,7 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         n_components=panel.n_components,
         n_references=0 if panel.references is None else panel.references.shape[1],
         n_subsamples=panel.n_subsamples,
+        neighbour=panel.neighbour,
     )
 
 
@@ -526,4 +532,5 @@ def _rebuild_round(place: int, panel: StoredPanel, sizes: list[int], arrays: Arr
         for layer in range(1, len(sizes))
     ]
     representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
-    return Round(representation, mapping, references, float(arrays["typical"][place]), panel.n_subsamples)
+    typical, how = float(arrays["typical"][place]), (panel.n_subsamples, panel.neighbour)
+    return Round(representation, mapping, references, typical, *how)
