@@ -137,7 +137,10 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @for_partitions
     def next(self, X: Any, n: int = 1, *, strategy: str = "top") -> Ints:
-        """The places of the rows worth asking about, from 0, none of them answered yet; see `Asking.next`."""
+        """The places of the rows worth asking about, from 0, none of them answered yet; see `Asking.next`.
+
+        Of a table in partitions, the rows themselves, in memory, ready for `tell`.
+        """
         return self.asking(X).next(n, strategy=strategy)
 
     # ---- muting
