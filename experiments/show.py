@@ -75,7 +75,7 @@ def _entry(panel: Panel, cells: Grid, data: str, label: str) -> str:
     paper = paper_number(panel, data, label)
     if paper is None:
         return ours or "-"
-    return f"{ours or '-'} ({paper.mean:.{panel.digits}f})"
+    return f"{ours or 'not run'} ({paper.mean:.{panel.digits}f})"
 
 
 def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:

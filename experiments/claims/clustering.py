@@ -18,6 +18,7 @@ from experiments.claims.evidence import (
     Evidence,
     by_counts,
     printed,
+    see,
 )
 from experiments.show import values_matrix
 
@@ -45,7 +46,7 @@ def best_on_text(evidence: Evidence) -> Claim:
         f"best or level in {good} of {total} (RCV1 cannot be had): {'; '.join(told)}",
         by_counts(good, total),
         "holds if all, partly from half",
-        "Table `clustering`",
+        see("clustering"),
     )
 
 
@@ -68,7 +69,7 @@ def consistent(evidence: Evidence) -> Claim:
         f"better than {', '.join(told)}{_with_a_part(evidence)}",
         by_counts(good, total),
         "holds if in all cells, partly from half",
-        "Table `clustering`",
+        see("clustering"),
     )
 
 
@@ -86,7 +87,7 @@ def losses(evidence: Evidence) -> Claim:
         + ", ".join(f"{datasets.title(n)} {a:+.3f} and {b:+.3f}" for n, (a, b) in zip(names, -drops, strict=True)),
         by_counts(good, len(drops)),
         "holds if on all sets, partly from half; change without L_rdp, without L_aux",
-        "Table `ablation_clustering`",
+        see("ablation_clustering"),
     )
 
 
@@ -107,7 +108,7 @@ def distances_suffice(evidence: Evidence) -> Claim:
         f"without L_aux: {', '.join(told)}" if told else "-",
         by_counts(good, total),
         "holds if at most 0.02 below in all cells, partly from half",
-        "Table `ablation_clustering`",
+        see("ablation_clustering"),
     )
 
 
@@ -123,7 +124,7 @@ def sources(evidence: Evidence) -> Claim:
         f"F-score on Olivetti {gaps[0]:+.3f} and {gaps[1]:+.3f} (RCV1 cannot be had)" if len(gaps) else "-",
         by_counts(sum(gap > 0.01 for gap in gaps), len(gaps)),
         "holds if more than 0.01 above both, partly above one",
-        "Table `ablation_clustering`",
+        see("ablation_clustering"),
     )
 
 
@@ -147,7 +148,7 @@ def better_than_raw(evidence: Evidence) -> Claim:
         f"in {good} of {total} cells" + (f"; not {', '.join(told)}" if told else ""),
         by_counts(good, total),
         "holds if in all cells that were run, partly from half",
-        "Tables `raw_text`, `raw_images`",
+        see("raw_text", "raw_images"),
     )
 
 
@@ -173,7 +174,7 @@ def runtime(evidence: Evidence) -> Claim:
         else "-",
         OPEN if not names else PARTLY if ratio <= 2 and orders.min() < 4.5 else HOLDS if ratio <= 2 else DOES_NOT,
         "holds up to twice the faster and from 4.5 orders of magnitude below HLLE, partly if only the first",
-        "Table `runtime_clustering`",
+        see("runtime_clustering"),
     )
 
 
@@ -192,7 +193,7 @@ def dimension(evidence: Evidence) -> Claim:
         f"from 512 to 1,280 components within: {', '.join(told)}" if told else "-",
         by_counts(good, total, enough=0.75),
         "holds if within 0.04 in three quarters of the cells, partly from half",
-        "Table `sensitivity_clustering`",
+        see("sensitivity_clustering"),
     )
 
 
@@ -223,7 +224,7 @@ def on_top(evidence: Evidence, table: str, below: Iterable[str], title: str, pap
         f"better in {good} of {len(gains)} cells: {told}" + (f"; not run: {', '.join(missing)}" if missing else ""),
         by_counts(good, len(gains)),
         "holds if in all cells that were run, partly from half",
-        f"Table `{table}`",
+        see(table),
     )
 
 
@@ -266,5 +267,5 @@ def classification(evidence: Evidence) -> Claim:
         f"on {good} of {len(told)}: {'; '.join(told)}",
         by_counts(good, len(told)),
         "holds if on all, partly from half",
-        "Table `classification`",
+        see("classification"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from experiments import datasets
-from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, Claim, Evidence, by_counts
+from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, Claim, Evidence, by_counts, see
 from experiments.theory import bounds, class_structure, learning
 
 
@@ -28,7 +28,7 @@ def deeper(evidence: Evidence) -> Claim:
         "; ".join(told) or "-",
         by_counts(good, total, enough=0.75),
         "short trainings on some sets; holds from three quarters of the comparisons, partly from half",
-        "Tables `depth_detection`, `depth_clustering`",
+        see("depth_detection", "depth_clustering"),
     )
 
 

@@ -2,8 +2,8 @@
 
 OpenBLAS can be told to use the kernels of another processor, and Numba to compile for one that has nothing special:
 both add the same numbers in another order. A fit by each, in a process of its own, is compared with that by this
-machine's own kernels: scores, and AUC. Longer trainings show how a difference in the last bit grows. "Curvature" is that
-of the loss on these rows, "settles below" the most that the rate and the momentum can bear.
+machine's own kernels: scores, and AUC. Longer trainings show how a difference in the last bit grows. "Curvature" is
+that of the loss on these rows, "settles below" the most that the rate and the momentum can bear.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def test_the_curvature_tells_where_steps_are_too_long():
 def test_the_table_of_kernels_has_the_curvature_of_each_set():
     setting = {"data": "lung", "n_steps": 10}
     measured = {"auc_roc": dict.fromkeys(rounding.KERNELS, 0.5), "largest_difference": {"Nehalem": 1e-7}}
-    lines = [{"setting": setting, "measured": measured}, {"setting": setting, "measured": {**measured, "sharpness": 34}}]
+    lines = [{"setting": setting, "measured": one} for one in (measured, {**measured, "sharpness": 34})]
     assert rounding.as_markdown(lines).count("| 1e-07 | 34 | 38 |") == 2
 
 
