@@ -16,7 +16,7 @@ from experiments.tables.layout import Panel, Table
 
 TERMINAL = 120  # columns
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
-MANY = 6  # sets from which on columns are compared in notes: with fewer no sign test can reach the 95 % level
+MANY = 6  # sets from which on columns are compared in notes: with fewer no sign test can reach the 95% level
 
 
 @dataclass(frozen=True)

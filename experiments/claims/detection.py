@@ -61,7 +61,7 @@ def significant(evidence: Evidence) -> Claim:
             if (p := sign_test(record)) >= LEVEL or record.wins < record.losses:
                 fails.append(f"{rival} by {title} (p = {p:.2f})")
     return Claim(
-        "better than each of the five at the 95 % level, two-tailed sign test (section 4.1.2)",
+        "better than each of the five at the 95% level, two-tailed sign test (section 4.1.2)",
         "all",
         f"{n_tests - len(fails)} of {n_tests} tests" + (f"; not {', '.join(fails)}" if fails else ""),
         by_counts(n_tests - len(fails), n_tests),
@@ -87,7 +87,7 @@ def gains_above_a_tenth(evidence: Evidence) -> Claim:
                 measured.update(names)
     good = [name for name in SIX if name in ours]
     return Claim(
-        "gains of more than 10 % over the best competitor on six sets (section 4.1.2)",
+        "gains of more than 10% over the best competitor on six sets (section 4.1.2)",
         f"names {titles(SIX)}; its cells: {titles(sorted(paper, key=list(datasets.DETECTION).index))}",
         f"{len(good)} of the six: {titles(good) or 'none'}"
         + (f"; besides: {titles(sorted(ours - set(SIX)))}" if ours - set(SIX) else ""),

@@ -56,11 +56,11 @@ def kernel_unbiased(evidence: Evidence) -> Claim:
     return Claim(
         "inner products of Fourier features estimate the kernel without bias (section 3.2, equation 8)",
         "a theorem",
-        f"{100 * np.mean(shares):.1f} % of pairs are more than two standard errors off, where 5 % are expected"
+        f"{100 * np.mean(shares):.1f}% of pairs are more than two standard errors off, where 5% are expected"
         if shares
         else "-",
         OPEN if not shares else HOLDS if np.mean(shares) <= 0.08 else DOES_NOT,
-        "holds up to 8 %",
+        "holds up to 8%",
         "[Statements](#statements)",
     )
 
@@ -75,7 +75,7 @@ def learns_classes(evidence: Evidence) -> Claim:
 
 def mends_distances(evidence: Evidence) -> Claim:
     return _classes(
-        evidence, lambda noise: noise > 0, "and mends what is wrong in corrupted distances (section 3.3)"
+        evidence, lambda noise: noise > 0, "predicting distances mends what is wrong in corrupted ones (section 3.3)"
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def loss_is_learned(evidence: Evidence) -> Claim:
         share, setting = learning.learned(record), record["setting"]
         good, total = good + (share < 0.5), total + 1
         kind = "with L_aux" if setting["auxiliary"] else "alone"
-        told.append(f"{datasets.title(setting['data']).removeprefix('sklearn/')} {kind} {100 * share:.1f} %")
+        told.append(f"{datasets.title(setting['data']).removeprefix('sklearn/')} {kind} {100 * share:.1f}%")
     return Claim(
         "φ learns to predict the distances",
         "taken for granted",

@@ -98,7 +98,7 @@ def test_every_claim_has_a_figure_a_rule_and_a_place(judged):
 
 def test_the_issue_s_claims_are_all_there(judged):
     said = " ".join(claim.claim for claim in judged)
-    wanted = "95 %|12 of 14|10 %|L_rdp is essential|linear projection|R8, 20news|Doc2Vec|RotNet|scoring takes"
+    wanted = "95%|12 of 14|10%|L_rdp is essential|linear projection|R8, 20news|Doc2Vec|RotNet|scoring takes"
     for words in f"{wanted}|classification|deeper networks".split("|"):
         assert words in said
 
