@@ -107,7 +107,7 @@ def _verdict(records: list[dict[str, Any]], theory_folder: Path) -> str:
         "on which the first is better, level, worse. All tables are on [a page of their own]"
         f"({claims.TABLES_PAGE}).\n\n"
         f"<!-- claims -->\n{claims.as_markdown(judged)}<!-- /claims -->\n\n"
-        f"<details><summary>The rules of the verdicts</summary>\n\n{claims.rules_as_markdown(judged)}\n</details>\n"
+        + _in_a_fold("The rules of the verdicts", claims.rules_as_markdown(judged))
     )
 
 
@@ -160,7 +160,7 @@ def _statements(folder: Path, figures: Path | None) -> list[str]:
                 parts += [f"![{path.stem}]({figures.name}/{path.name})\n" for path in
                           theory_command.draw_all(name, folder, figures)]  # fmt: skip
             if hasattr(statement, "as_markdown"):
-                parts.append(statement.as_markdown(records))
+                parts.append(_in_a_fold(f"{len(records)} lines", statement.as_markdown(records)))
     if not parts:
         return []
     return [
@@ -174,7 +174,11 @@ def _folded(sheet: Sheet) -> str:
     if len(sheet.lines) <= _LONG:
         return text
     heading, rest = text.split("\n", 1)
-    return f"{heading}\n\n<details><summary>{len(sheet.lines)} sets</summary>\n{rest}\n</details>\n"
+    return f"{heading}\n\n{_in_a_fold(f'{len(sheet.lines)} sets', rest)}"
+
+
+def _in_a_fold(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text.strip()}\n\n</details>\n"
 
 
 def _has_results(lines: list[list[str]]) -> bool:

@@ -22,6 +22,7 @@ from experiments.claims.evidence import (
     Evidence,
     by_counts,
     n_best,
+    named,
     printed,
     see,
     titles,
@@ -266,7 +267,7 @@ def _times(names: list[str], seconds: np.ndarray) -> str:
         if name in names:
             row = seconds[names.index(name)]
             times = " and ".join(f"{row[1 + place(rival)] / row[0]:.1f}" for rival in ("REPEN", "DAGMM"))
-            told.append(f"on {datasets.title(name)} REPEN and DAGMM take {times} times as long")
+            told.append(f"on {named(name)} REPEN and DAGMM take {times} times as long")
     return "; ".join(told)
 
 
@@ -282,7 +283,7 @@ def dimension(evidence: Evidence) -> Claim:
         if len(means) >= 3:
             ranges[data], n_members[data] = round(max(means) - min(means), 3), least
     steady = [data for data, width in ranges.items() if width <= 0.04]
-    others = [f"{datasets.title(data)} {width:.3f}" for data, width in ranges.items() if width > 0.04]
+    others = [f"{named(data)} {width:.3f}" for data, width in ranges.items() if width > 0.04]
     counts = Counter(n_members.values())
     sizes = " and ".join(f"{size} on {counts[size]}" for size in sorted(counts, reverse=True))
     return Claim(

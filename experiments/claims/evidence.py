@@ -88,5 +88,10 @@ def see(*names: str) -> str:
     return ", ".join(f"[{name}]({TABLES_PAGE}#{anchor(tables.table(name).title)})" for name in names)
 
 
+def named(data: str) -> str:
+    """Name a set in few words."""
+    return "a fifth of Sector" if data == datasets.SECTOR_PART.name else datasets.title(data).removeprefix("sklearn/")
+
+
 def titles(names: Iterable[str]) -> str:
-    return ", ".join(map(datasets.title, names))
+    return ", ".join(map(named, names))

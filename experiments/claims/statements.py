@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from experiments import datasets
-from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, Claim, Evidence, by_counts, see
+from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, Claim, Evidence, by_counts, named, see
 from experiments.theory import bounds, class_structure, learning
 
 
@@ -87,7 +86,7 @@ def _classes(evidence: Evidence, wanted: Callable[[float], bool], title: str) ->
         over = class_structure.means(records, data, noise)
         start, last = min(step for step in over if step > 0), max(over)
         good += over[last] > max(over[0], over[start]) + 0.005
-        what = f"{data.removeprefix('sklearn/')}{f', noise {noise:g}' if noise else ''}"
+        what = f"{named(data)}{f', noise {noise:g}:' if noise else ''}"
         told.append(f"{what} {over[0]:.3f}, {over[start]:.3f}, {over[last]:.3f}")
     return Claim(
         title,
@@ -107,7 +106,7 @@ def loss_is_learned(evidence: Evidence) -> Claim:
         share, setting = learning.learned(record), record["setting"]
         good, total = good + (share < 0.5), total + 1
         kind = "with L_aux" if setting["auxiliary"] else "alone"
-        told.append(f"{datasets.title(setting['data']).removeprefix('sklearn/')} {kind} {100 * share:.1f}%")
+        told.append(f"{named(setting['data'])} {kind} {100 * share:.1f}%")
     return Claim(
         "φ learns to predict the distances",
         "taken for granted",

@@ -118,19 +118,27 @@ def as_markdown(records: Iterable[dict[str, Any]]) -> str:
     """Print AUC-ROC by each kernel, how far scores move, and whether the steps are short enough to settle."""
     head = ["set", "steps", "rate", *KERNELS, "scores move by", "curvature", "settles below"]
     rows = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    records = list(records)
+    records = sorted(
+        records, key=lambda r: (r["setting"]["data"], "learning_rate" in r["setting"], r["setting"]["n_steps"])
+    )
     # curvature is of the rows alone, and was not measured in each line
     curvatures = {r["setting"]["data"]: r["measured"]["sharpness"] for r in records if "sharpness" in r["measured"]}
     for record in records:
         setting, measured = record["setting"], record["measured"]
         auc = [f"{measured['auc_roc'][name]:.4f}" for name in KERNELS]
         rate = setting.get("learning_rate", DETECTION_PROTOCOL["learning_rate"])
-        moves = f"{max(measured['largest_difference'].values()):.0e}"
+        moves = f"{most:.0e}" if (most := max(measured["largest_difference"].values())) else "0"
         curvature = f"{curvatures[setting['data']]:.2g}" if setting["data"] in curvatures else ""
         cells = [datasets.title(setting["data"]), f"{setting['n_steps']:,}", f"{rate:g}", *auc, moves, curvature,
                  f"{stable_below(rate):.0f}"]  # fmt: skip
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
+
+
+def _place(record: dict[str, Any]) -> tuple[str, bool, int]:
+    """Give the place of a line in the table: by set, the paper's rate first, short trainings first."""
+    setting = record["setting"]
+    return setting["data"], "learning_rate" in setting, setting["n_steps"]
 
 
 if __name__ == "__main__":
