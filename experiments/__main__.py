@@ -189,7 +189,7 @@ def write_results(
     folder: ResultsOption = None,
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
-    """Write docs/results.md and its figures from the result files."""
+    """Write docs/results.md, the page of tables and their figures from the result files."""
     report.write(output, _folder(folder, quick=False))
     typer.echo(output)
 
