@@ -85,7 +85,7 @@ def n_best(values: np.ndarray) -> int:
 
 def see(*names: str) -> str:
     """Lead to tables on their page."""
-    return ", ".join(f"[{name}]({TABLES_PAGE}#{anchor(tables.table(name).title)})" for name in names)
+    return ", ".join(f"[{name.replace('_', ' ')}]({TABLES_PAGE}#{anchor(tables.table(name).title)})" for name in names)
 
 
 def named(data: str) -> str:

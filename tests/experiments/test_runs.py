@@ -326,7 +326,7 @@ def test_command_line(tmp_path, folders):
     assert "sklearn/breast_cancer" in shown.output
     page = cli.invoke(app, ["results", "--results", str(tmp_path / "r"), "--output", str(tmp_path / "results.md")])
     assert page.exit_code == 0
-    assert (tmp_path / "results.md").read_text().startswith("# Results")
+    assert (tmp_path / "results.md").read_text().startswith("# The paper, run again")
 
 
 def test_command_line_refuses_unknown_names(folders):
