@@ -148,17 +148,21 @@ def reproduce(
     folder: ResultsOption = None,
     output: Annotated[Path | None, typer.Option(help="the page to write")] = None,
 ) -> None:
-    """Do everything that is missing, and write the page: resumable, with an estimate first and progress on stderr."""
+    """Do everything that is missing, and write the pages: resumable, with an estimate first and progress on stderr.
+
+    First runs of every table come before second ones, and cheap runs before dear ones.
+    """
     quick = budget is Scale.quick
     place = _folder(folder, quick)
     stages = reproduction.stages(place, quick=quick, n_runs=n_runs or (1 if quick else reproduction.PAPER_RUNS))
-    records = list(results.read(place))
-    runs.to_stderr(str(reproduction.estimate(stages, records or results.read(results.RESULTS))))
+    records = list(results.read(place)) or list(results.read(results.RESULTS))
+    runs.to_stderr(str(reproduction.estimate(stages, records)))
     if dry:
         return
     failed = 0
-    for place_in_list, stage in enumerate(stages, start=1):
-        runs.to_stderr(f"[{place_in_list}/{len(stages)}] {stage.name}")
+    turns = reproduction.in_turns(stages, reproduction.Costs(records))
+    for place_in_list, stage in enumerate(turns, start=1):
+        runs.to_stderr(f"[{place_in_list}/{len(turns)}] {stage.name}")
         failed += runs.work_aloud(stage.name, stage.planned, stage.path, n_jobs=n_jobs)
     for name in STATEMENTS:
         work_on_theory(name, place / "theory", quick=quick)
@@ -185,7 +189,7 @@ def write_results(
     folder: ResultsOption = None,
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
-    """Write docs/results.md and its figures from the result files."""
+    """Write docs/results.md, the page of tables and their figures from the result files."""
     report.write(output, _folder(folder, quick=False))
     typer.echo(output)
 

@@ -1,4 +1,7 @@
-"""The README's table of evidence. Every figure is a cell of a page that is generated from result files."""
+"""The README's table of evidence, and the verdicts on the paper's claims for the site's front page of results.
+
+Every figure is a cell of a page that is generated from result files.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from experiments.datasets import REPOSITORY
 from experiments.markdown import markdown_table
 
 BEGIN, END = "<!-- evidence: written by `python -m experiments front-page` -->", "<!-- /evidence -->"
+CLAIMS_BEGIN, CLAIMS_END = "<!-- verdicts: written by `python -m experiments front-page` -->", "<!-- /verdicts -->"
 HEADER = ["", "rdplearn", "beside it", "measured on"]
 PEERS = ("IsolationForest", "kNN", "LOF")
 Lines = list[list[str]]
@@ -25,17 +29,23 @@ def evidence(docs: Path = REPOSITORY / "docs") -> str:
     return markdown_table(HEADER, [*lines, *_paper(default, results)])
 
 
-def with_evidence(readme: str, table: str) -> str:
-    r"""Put the table between its two marks.
+def verdicts(docs: Path = REPOSITORY / "docs") -> str:
+    """Quote the table of the paper's claims: each claim and its verdict."""
+    rows = rows_below((docs / "results.md").read_text(), "<!-- claims -->")
+    return markdown_table(["the paper's claim", "verdict"], [[claim, row["verdict"]] for claim, row in rows.items()])
+
+
+def with_table(page: str, table: str, begin: str = BEGIN, end: str = END) -> str:
+    r"""Put a table between its two marks.
 
     Examples
     --------
-    >>> with_evidence(f"above {BEGIN} old {END} below", "new ") == f"above {BEGIN}\nnew {END} below"
+    >>> with_table(f"above {BEGIN} old {END} below", "new ") == f"above {BEGIN}\nnew {END} below"
     True
     """
-    before, rest = readme.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table}{END}{after}"
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{table}{end}{after}"
 
 
 def rows_below(page: str, heading: str) -> Rows:
@@ -106,7 +116,7 @@ def _paper(default: str, results: str) -> Lines:
     whole = rows_below(default, "## On the paper's sets, whole")
     mean = whole.pop("mean")
     verdict = re.search(
-        r"^(\d+) claims of the paper, as we find them: (\d+) holds, (\d+) partly, (\d+) does not", results, re.M
+        r"^We judged (\d+) claims of the paper: (\d+) hold, (\d+) hold in part, (\d+) do not hold", results, re.M
     )
     if verdict is None:
         raise ValueError("docs/results.md must say how many claims hold. Run: python -m experiments results")

@@ -46,6 +46,25 @@ def test_the_estimate_is_of_what_is_missing_and_by_what_runs_took():
     assert str(told).startswith("2 of 2 runs are missing, about 12 minutes of processor time")
 
 
+def test_first_runs_of_every_table_come_first_and_cheap_ones_before_dear_ones():
+    def run(data, seed):
+        return runs.Run("detection", "AE", {"n_members": 30}, data, seed, None)
+
+    lines = [{"task": "detection", "method": "AE", "data": data, "cpu_seconds": seconds, "config": {"n_members": 5}}
+             for data, seconds in (("census", 50.0), ("bank", 10.0))]  # fmt: skip
+    costs = reproduction.Costs(lines)
+    assert costs.seconds(run("census", 0)) == pytest.approx(300)
+    assert costs.seconds(run("lung", 0)) == pytest.approx(180)  # of a set without a line: the method's median
+    stages = [
+        reproduction.Stage("a", [run(data, seed) for seed in (0, 1) for data in ("census", "bank")], None),
+        reproduction.Stage("b", [run("lung", 0)], None),
+    ]
+    turns = reproduction.in_turns(stages, costs)
+    assert [turn.name for turn in turns] == ["a, run 1", "b, run 1", "a, run 2"]
+    assert [one.data for one in turns[0].planned] == ["bank", "census"]
+    assert sum(len(turn.planned) for turn in turns) == 5
+
+
 def test_the_paper_s_budget_has_ten_runs_of_every_table(tmp_path):
     stages = reproduction.stages(tmp_path, quick=False, n_runs=reproduction.PAPER_RUNS)
     planned = [run for stage in stages for run in stage.planned]
