@@ -91,7 +91,7 @@ def use(path: Path, kind: str, folder: Path) -> str:
         assert np.isfinite(model.transform(rows)).all(), "features are not finite"
     else:
         assert set(np.unique(model.predict(rows))) <= set(range(-1, 1000)), "impossible groups"
-    if kind == "table":
+    if isinstance(model, rdplearn.TableModel):
         rdplearn.write_report(model, rows, folder / "page.html")
     else:
         rdplearn.export_onnx(model, folder / "model.onnx")
