@@ -59,6 +59,11 @@ def test_different_units_are_no_numbers():
     assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
 
 
+def test_a_long_word_is_no_unit():
+    assert column_of(["3 kilowattstunden", "5 kilowattstunden"] * 30)[1]["kind"] == "number"
+    assert column_of(["3 kilowattstundenx", "5 kilowattstundenx"] * 30)[1]["kind"] == "category"
+
+
 @pytest.mark.parametrize("marker", ["#N/A", "?", "-", "n/a", ".", "unknown"])
 def test_usual_markers_count_as_missing_where_all_else_reads(marker):
     values = [str(i % 9 + 0.5) for i in range(N)] + [marker] * 3

@@ -222,6 +222,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     if voices := [_rebuild_voice(v, _under(f"voice_{n}.", arrays)) for n, v in enumerate(_voices_of(stored))]:
         scale = (voices[-1].knots, voices[-1].heights)
         detector.combination_ = replace(detector.combination_, voices=tuple(voices[:-1]), scale=scale)
+    _require_shares(detector.combination_)
     cells, of_cells = _cells_of(stored), _under("cells.", arrays)
     views = [panel.view for panel in detector.panels_]
     detector.cells_ = None if cells is None else rebuild_cells(cells, of_cells, views)
@@ -241,6 +242,14 @@ def is_sound(detector: RDPDetector) -> bool:
     return bool(
         (combination.from_scale(of_members) < TOO_LARGE).all() and np.isfinite(combination.over_members(scaled)).all()
     )
+
+
+def _require_shares(combination: Combination) -> None:
+    """See that the members' weights are shares of the whole, or of their voice."""
+    weights = combination.weights
+    teams = [voice.members for voice in combination.voices if len(voice.members)] or [np.arange(len(weights))]
+    if (weights < 0).any() or not np.allclose([weights[team].sum() for team in teams], 1.0):
+        raise ModelFileError(f"{OWNER} has impossible 'member_weights': they do not add up to 1.")
 
 
 def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetector]:

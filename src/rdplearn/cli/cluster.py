@@ -81,8 +81,8 @@ def cluster(
         sampled = SampledRows(N_SAMPLED, getattr(task.table, "n_rows", None))
         gathered = GatheredClusters(task.table, label=label) if report_path is not None else None
         written = task.write(clustered_rows, model, "grouped", [central, sampled, agreement, gathered])
-    if report_path is not None and gathered is not None:
-        write_page(describe_clusters(model, gathered, ids=wanted.ids), report_path)
+        if report_path is not None and gathered is not None:
+            write_page(describe_clusters(model, gathered, ids=wanted.ids), report_path)
     if files.output == "-":
         return
     # the rows that were grouped earlier are in the file alone
