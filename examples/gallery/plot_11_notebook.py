@@ -22,7 +22,7 @@ model = rdplearn.TableModel(rdplearn.RDPDetector(random_state=0)).fit(penguins)
 model
 
 # %%
-# An explanation shows the reasons of its rows. Take the rows that are reported for a value.
+# An explanation shows the reasons of its rows. Take the three most unusual rows that have no missing cell.
 
 scores = -model.score_samples(penguins)
 complete = penguins.dropna().index
