@@ -166,7 +166,7 @@ WRONG = {
     "a cluster": (
         ["score", "MODEL", "--sql", "URI", "--table", "sales", "--dask", "local:1"],
         2,
-        "reads and writes files alone",
+        "reads and writes only files",
     ),
     "a model over the database": (["fit", "--sql", "URI", "--table", "sales", "-m", "FILE"], 1, "the database itself"),
     "no such table": (["detect", "--sql", "URI", "--table", "cakes"], 1, "Cannot read 'cakes': no such table"),

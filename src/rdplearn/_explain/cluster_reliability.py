@@ -98,8 +98,8 @@ class ClusterAssessment:
             "some": f"Only {self.n_groups:,} groups are apart. {self._running_together()}",
             "shaky": "Do not rely on these clusters: other rows of the same kind would be grouped differently. Try "
             "another number of clusters.",
-            "none": f"There are no clusters here. The rows are one whole that was cut into {n_filled:,} parts: where "
-            "two parts meet, rows lie about as densely as inside them.",
+            "none": f"There are no clusters here. The rows are one group that was cut into {n_filled:,} parts: where "
+            "two parts meet, rows are about as dense as inside them.",
         }[self.level]
         agreement = f"clusters of two halves of the rows agree to {max(self.stability, 0.0):.0%}"
         return f"{told} Silhouette {self.silhouette:.2f} (1 is tight and far apart, 0 is neither); {agreement}."

@@ -252,8 +252,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
     def _rows(self, X: Any) -> Matrix:
         if _identity(self.detector) != self._made_for:
             raise ValueError(
-                "The detector was fitted again since these answers were told, so that they speak of scores that are "
-                "gone. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them anew."
+                "The detector was fitted again after these answers were told, so they are about scores that no longer "
+                "exist. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them again."
             )
         return read_matrix(self.detector, X, reset=False)
 
