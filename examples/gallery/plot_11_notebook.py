@@ -14,7 +14,7 @@ from rdplearn import plots
 from rdplearn.table import example_table
 
 penguins = pd.read_csv(example_table())
-model = rdplearn.TableModel(rdplearn.RDPDetector(random_state=0)).fit(penguins)
+model = rdplearn.TableModel(rdplearn.RDPDetector(contamination=0.04, random_state=0)).fit(penguins)
 
 # %%
 # A model shows what became of each column.
