@@ -155,7 +155,7 @@ class Boosting:
         judge = self.prepare_scoring(trained.phi)
         judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, evenness=settings.even_residuals)
         if np.isnan(scores).any() or not np.isfinite(scores[self.kept]).any():
-            raise diverged("scores of the rows that it learned from are no numbers", settings.training.learning_rate)
+            raise diverged("scores of the rows that it learned from are not numbers", settings.training.learning_rate)
         judge = replace(judge, typical=max(middle_score(scores[self.draws]), shortest_typical(judge)))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
         self.sizes = [*self.sizes, sizes][-n_kept_rounds:]

@@ -206,7 +206,7 @@ class EncodedColumn:
             raise TableError(
                 f"Column {shown(self.source)} of {findings.table} was a {self.kind} at fit, and is not in "
                 f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
-                f"Mend the column{remedy or ', or fit again without --strict'}."
+                f"Correct the column{remedy or ', or fit again without --strict'}."
             )
         if not self.marks_misfits:
             findings.note(self.source, NOT_FITTING, Stray.find(array, unread))

@@ -36,7 +36,7 @@ NARROWEST_SPARSE = 32
 
 
 class TableEncoder(Parameters):
-    """Turn a table of numbers, categories, dates, texts and holes into a matrix of float32.
+    """Turn a table of numbers, categories, dates, texts and missing cells into a matrix of float32.
 
     The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
     they were cut into batches. `docs/tables.md` tells what becomes of each kind of column.
