@@ -345,7 +345,7 @@ def test_cells_are_mended_by_rows_that_are_alike_in_all_other_columns(form):
 
 def test_the_best_repair_comes_first_also_where_two_columns_carry_a_row():
     contributions, mended = np.array([[0.1, 4.0, 3.0, -1.0], [2.0, 1.0, 0.0, 0.0]]), np.zeros((2, 4))
-    mended[0, [0, 2]] = 0.3, 0.1
+    mended[0, [0, 2]] = 0.5, 0.1
     for form in (np.array, sp.csr_array):
         made = best_repair_first(form(contributions), sp.csr_array(mended))
         made = made.toarray() if sp.issparse(made) else made

@@ -33,6 +33,7 @@ ALL_TRIED, MOST_TRIED, SHARE_TRIED = 40, 128, 0.3  # columns: all of so few, and
 ALONE = 0.01  # how much it counts what a value does by itself, beside what mending it does
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
 N_FREQUENT = 10
+WORTH_MENDING = 0.05  # of a row's score: what is less says nothing
 FIRST = 1e-6  # of a contribution, by which the first of equal ones is larger
 
 
@@ -253,14 +254,17 @@ def best_repair_first(contributions: Matrix, mended: sp.csr_array) -> Matrix:
     """Contributions of the same sums, of which those with the largest repair come first.
 
     Where several columns carry a row together, mending one of them may do less than mending another that does little.
-    They then share what they have.
+    They then share what they have; but where no repair takes off more than a twentieth, repairs say nothing.
 
     Examples
     --------
-    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.2, 0.1, 0.0]])).round(3).tolist()
+    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.6, 0.1, 0.0]])).round(3).tolist()
     [[3.0, 3.0, 0.5]]
+    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.2, 0.1, 0.0]])).round(3).tolist()
+    [[1.0, 5.0, 0.5]]
     """
-    places = np.flatnonzero(np.asarray(mended.max(axis=1).todense()).ravel() > 0)
+    best_repairs = np.asarray(mended.max(axis=1).todense()).ravel()
+    places = np.flatnonzero(best_repairs > WORTH_MENDING * np.asarray(contributions.sum(axis=1)).ravel())
     for row in places:
         found = slice(*mended.indptr[row : row + 2])
         best = mended.indices[found][np.argmax(mended.data[found])]
