@@ -55,8 +55,10 @@ def test_more_of_a_table_never_asks_for_less_training(kind):
     sizes = (3, 10, 100, 1_000, 10_000, 100_000)
     shapes = [(n, 20) if kind == "rows" else (500, n) for n in sizes]
     steps = [usual_for_shape(*shape).n_steps for shape in shapes]
-    assert steps == sorted(steps)
-    assert (steps[0], steps[-1]) == (pytest.approx(60, abs=1), pytest.approx(240, abs=1))
+    rows_seen = [usual_for_shape(*shape).n_steps * usual_for_shape(*shape).batch_size for shape in shapes]
+    assert rows_seen == sorted(rows_seen)
+    most = 240 if kind == "rows" else 120  # wide tables have larger batches and steps
+    assert (steps[0], steps[-1]) == (pytest.approx(60, abs=1), pytest.approx(most, abs=1))
 
 
 def test_shares_stay_between_0_and_1():
@@ -143,7 +145,8 @@ def test_what_is_left_open_gives_the_same_scores_as_what_is_settled(kind):
 def test_a_wide_table_is_seen_by_dense_mappings_alone_and_its_anomaly_is_found():
     table = wide_table()
     detector = RDPDetector(random_state=0).fit(table)
-    assert sorted(len(panel.members) for panel in detector.panels_ if panel.references is None) == [2, 5, 11]
+    assert set(detector.chosen_.mapping) == {"leaky"}
+    assert {"minmax", "robust"} <= set(detector.chosen_.views)
     assert int(np.argmin(detector.score_samples(table))) == 7
 
 

@@ -12,24 +12,22 @@ One rule for all shapes, and no limit at which it jumps: what is left open follo
   takes so long that a longer training is hardly noticed.
 - The *width* rises from 0 to 1 with the columns, a half at 500. Of thousands of columns, components that look at one to
   three each see next to nothing, and robust scales blow up the many columns that are nearly constant: there the paper's
-  view does better, more members have to agree, and they need more rows.
+  view does better, more members have to agree, each needs more rows, and the last round says as much as all.
 
-=================  ==============================================  =====================================================
-left open          at 0                                            at 1
-=================  ==============================================  =====================================================
-with patience
-steps in a round   60                                              240
-learning rate      1                                               a half
-even residuals     1                                               0
-mapping η          few for one member in five, leaky for the rest  leaky
-rounds that score  the last 2                                      the last 3
-members            10                                              8
-with width
-members            10                                              20, whatever the patience
-views              robust, rank, robust, robust+rank,              minmax, robust, rank, minmax, robust
+=================  ==============================================  ============================  ====================
+left open          small table                                     full patience                 full width, beside it
+=================  ==============================================  ============================  ====================
+members            10                                              8                             12
+views              robust, rank, robust, robust+rank,              the same                      minmax, robust
                    rank+surprise
-rows of a member   1,024                                           4,096
-=================  ==============================================  =====================================================
+mapping η          few for one member in five, leaky for the rest  leaky                         leaky
+steps in a round   60                                              240                           120
+rows in a step     40                                              40                            80
+learning rate      1                                               a half                        1
+even residuals     1                                               0                             0
+rows of a member   1,024                                           1,024                         4,096
+rounds that score  the last 2                                      the last 3                    the last
+=================  ==============================================  ============================  ====================
 
 In between, steps and rates are in between, and views and mappings change one member after the other. `docs/default.md`
 has the figures.
@@ -129,7 +127,7 @@ TRANSFORMER_PAPER: dict[str, Any] = {
 USUAL_COMPONENTS = 32  # the learning rates below are for so many
 GOLDEN = 0.6180339887498949  # its multiples, without the whole part, fall evenly between 0 and 1
 VIEWS = ("robust", "rank", "robust", "robust+rank", "rank+surprise")
-WIDE_VIEWS = ("minmax", "robust", "rank", "minmax", "robust")
+WIDE_VIEWS = ("minmax", "robust")
 FEWEST_UNIT = 10  # columns: of fewer, a row's length is a good part of what it says
 UNIT_BANDWIDTH = float(np.sqrt(0.5))  # between rows of length 1: exp(-|x - y|^2)
 COMPONENTS_LINEAR, COMPONENTS_LEAKY = 32, 128
@@ -162,22 +160,22 @@ def usual_for_shape(n_rows: int, n_columns: int) -> DetectorChoices:
     >>> [usual_for_shape(n_rows, 20).n_steps for n_rows in (5_000, 15_000, 100_000)]
     [62, 121, 240]
     >>> usual_for_shape(2_000, 5_000).views
-    ('minmax', 'robust', 'rank', 'minmax', 'robust')
+    ('minmax', 'robust')
     """
     patience, width = patience_for(n_rows, n_columns), width_of(n_columns)
-    n_members = round(10 - 2 * patience + 12 * width)
-    views = [(WIDE_VIEWS if goes_along(number, width) else VIEWS)[number % 5] for number in range(n_members)]
+    n_members = round(10 - 2 * patience + 4 * width)
+    views = [turn_of(number, WIDE_VIEWS if goes_along(number, width) else VIEWS) for number in range(n_members)]
     is_few = [number % 5 == 0 and not goes_along(number, patience) for number in range(n_members)]
     return DetectorChoices(
         n_members=n_members,
         views=repeated_part(views),
         mapping=repeated_part(["few" if few else "leaky" for few in is_few]),
-        n_steps=round(60 * 4**patience),
-        batch_size=40,
-        learning_rate=0.5**patience,
+        n_steps=round(60 * 4**patience * 0.5**width),
+        batch_size=round(40 * 2**width),
+        learning_rate=0.5**patience * 2**width,
         even_residuals=1.0 - patience,
         max_samples=round(1_024 * 4**width),
-        score_rounds=2 + round(patience),
+        score_rounds=round(2 + patience - 2 * width),
         distance_members=4,
     )
 
@@ -275,6 +273,11 @@ def is_open(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def turn_of(number: int, choices: Sequence[Any]) -> Any:
+    """What a member has of choices that members take turns in."""
+    return choices[number % len(choices)]
+
+
 def in_turn(choices: Sequence[Any], n_members: int) -> list[Any]:
     """What each member has of choices that they take turns in.
 
@@ -283,7 +286,7 @@ def in_turn(choices: Sequence[Any], n_members: int) -> list[Any]:
     >>> in_turn(("robust", "rank"), 3)
     ['robust', 'rank', 'robust']
     """
-    return [choices[member % len(choices)] for member in range(n_members)]
+    return [turn_of(number, choices) for number in range(n_members)]
 
 
 def turns(value: Any) -> list[Any]:

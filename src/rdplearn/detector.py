@@ -90,7 +90,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, down to 8 with patience and up to 20 with the width. More give a steadier
+        Size of the ensemble. By default 10, down to 8 with patience and up to 12 with the width. More give a steadier
         ranking. Up to 4 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
@@ -124,7 +124,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         Share of the kept rows dropped after each round.
     score_rounds : int, default=None
         A row's score is the mean over the members of this many last rounds, or of all if there are fewer. By default 2,
-        and 3 with much patience. One, as in the paper, is the fastest; more give a steadier ranking.
+        3 with much patience, 1 with the width. One, as in the paper, is the fastest; more give a steadier ranking.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
         member gives a row, on the scale of surprise. Members that take turns need the latter.
@@ -158,12 +158,12 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
     **Optimiser**
     n_steps : int, default=None
-        Steps of gradient descent in each round. By default 60, up to 240 with patience.
+        Steps of gradient descent in each round. By default 60, up to 240 with patience, half of that with the width.
     batch_size : int, default=None
-        Rows in each step. By default 40.
+        Rows in each step. By default 40, up to 80 with the width.
     learning_rate : float, default=None
-        By default 1 for 60 steps, a half for the 240 of full patience; less in proportion for more steps than the shape
-        asks for, and more for more than 32 components, so that each learns as fast however many there are.
+        By default 1, a half with patience, twice as much with the width; less in proportion for more steps than the
+        shape asks for, and more for more than 32 components, so that each learns as fast however many there are.
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
