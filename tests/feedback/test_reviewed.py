@@ -149,7 +149,7 @@ def test_a_detector_that_was_fitted_again_is_refused_and_nothing_is_lost(strange
     detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(strange)
     reviewed = told(detector, strange)
     detector.set_params(random_state=1).fit(strange)
-    with pytest.raises(ValueError, match=r"fitted again since these answers were told.*Nothing is lost"):
+    with pytest.raises(ValueError, match=r"fitted again after these answers were told.*Nothing is lost"):
         reviewed.score_samples(strange)
     anew = review(detector).tell(*reviewed.answers()[:2])
     assert anew.decision_function(strange[WRONG]).mean() < anew.decision_function(strange[FINE]).mean()
