@@ -19,7 +19,8 @@ PATH = results.RESULTS / "feedback" / "answers.jsonl"
 # What a new default, or a new way of learning, asks for: method, share of wrong answers, answers, every so many-th set.
 RENEWED = (
     ("RDP", 0.0, 200, 1),
-    ("RDP, answered", 0.0, 200, 1),
+    ("RDP, answered", 0.0, 200, 6),
+    ("RDP, answered", 0.0, 60, 1),
     ("RDP, answered", 0.1, 60, 1),
     ("RDP, answered", 0.2, 60, 6),
     ("XGBoost", 0.0, 60, 6),  # it begins in the order of RDP

@@ -18,7 +18,7 @@ from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
 from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
-from rdplearn._feedback.process import Process, learn_process, prior_variance
+from rdplearn._feedback.process import Process, learn_process, prior_variance, trust_variances
 from rdplearn._feedback.scale import Scale, learn_scale, scores_of
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
@@ -216,7 +216,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         matrix = self._rows(X)
         opinions = self._opinions(matrix)
         if self._process is None:
-            return np.sqrt(prior_variance(opinions))
+            return np.sqrt(prior_variance(opinions, trust_variances(opinions.shape[1] - 1)))
         seen, found = self._columns(matrix), np.empty(matrix.shape[0])
         for block in row_blocks(matrix.shape[0], ROWS_AT_ONCE):
             found[block] = self._process.uncertainty(nearness(seen[block], self._process.points), opinions[block])
