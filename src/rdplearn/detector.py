@@ -464,8 +464,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
         """Which columns made each row as anomalous as it is; see `docs/explanations.md`.
 
-        Each cell is mended in up to 24 ways, and the row scored again. Contributions depend on the row and the fitted
-        detector alone.
+        Each cell is mended in two ways and more, and the row scored again. Contributions depend on the row and the
+        fitted detector alone.
 
         Parameters
         ----------

@@ -34,6 +34,7 @@ ALONE = 0.01  # how much it counts what a value does by itself, beside what mend
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
 N_FREQUENT = 10
 WORTH_MENDING = 0.05  # of a row's score: what is less says nothing
+N_PROMISING = 6  # columns of a row that are mended in many ways
 FIRST = 1e-6  # of a contribution, by which the first of equal ones is larger
 
 
@@ -66,8 +67,9 @@ def attribute(
         rows, groups = most_deviating(deviations, group_of_column, n_tried(len(sizes)))
         others = [typical, usual[np.zeros(len(nearest), dtype=np.int64)]]
         cells = Cells(actual, rows, groups, group_of_column, anomaly_scores)
-        mended = cells.repairs(others, company if len(sizes) <= ALL_TRIED else None, scores[block])
         alone = cells.alone(typical)
+        mended = cells.repairs(others, company if len(sizes) <= ALL_TRIED else None, scores[block], alone)
+        alone = cells.placed(alone)
         totals = scores[block] - typical_rows.score
         shared = (
             share_sparse_rest(mended, ALONE * alone, totals, fallback_columns(actual, typical_rows))
@@ -122,6 +124,19 @@ def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_mo
     return rows[chosen], groups[chosen]
 
 
+def first_of_each(rows: Ints, effects: Doubles, n_first: int) -> Ints:
+    """Places of the largest effects of each row, ascending. rows : ascending.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([0, 0, 0, 2]), np.array([1.0, 3.0, 2.0, 0.0]), 2)
+    array([1, 2, 3])
+    """
+    order = np.lexsort((-effects, rows))
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    return np.sort(order[rank < n_first])
+
+
 @dataclass(frozen=True)
 class Cells:
     """Cells that are tried. rows, groups : of each, its row among the `actual` ones and its group of columns."""
@@ -132,36 +147,40 @@ class Cells:
     group_of_column: Ints
     anomaly_scores: Callable[[Any], Doubles]
 
-    def repairs(self, others: list[Matrix], company: Company | None, scores: Doubles) -> sp.csr_array:
+    def repairs(self, others: list[Matrix], company: Company | None, scores: Doubles, alone: Doubles) -> sp.csr_array:
         """What mending takes off the score of each row: (n_rows, n_groups), zero where nothing is tried.
 
         others : rows to take mended values from, in the places of the actual ones
-        company : more such rows, any of them for any cell
+        company : more such rows, for the few cells of each row that promise most
+        alone : what each value does by itself
         """
         mended = [self._scores_of(self.actual, other, self.rows, self.groups) for other in others]
         lowest = np.min([scores[self.rows], *mended], axis=0)
         if company is not None and len(self.rows):
-            cells, sources = company.sources(self.actual, self.rows, self.groups)
+            few = first_of_each(self.rows, scores[self.rows] - lowest + ALONE * alone, N_PROMISING)
+            cells, sources = company.sources(self.actual, self.rows[few], self.groups[few])
+            cells = few[cells]
             borrowed = BorrowedValues(
                 self.actual, company.rows, self.rows[cells], self.groups[cells], self.group_of_column, sources
             )
             np.minimum.at(lowest, cells, self.anomaly_scores(borrowed))
-        return self._placed(scores[self.rows] - lowest)
+        return self.placed(scores[self.rows] - lowest)
 
-    def alone(self, typical: Matrix) -> sp.csr_array:
-        """By how much the score of each typical row changes with the values of one group of the actual row."""
+    def alone(self, typical: Matrix) -> Doubles:
+        """By how much the score of each typical row changes with the value of each cell of the actual row."""
         n_rows = typical.shape[0]
         nothing = np.full(n_rows, int(self.group_of_column.max()) + 1)
         rows, groups = np.concatenate([np.arange(n_rows), self.rows]), np.concatenate([nothing, self.groups])
         scores = self._scores_of(typical, self.actual, rows, groups)
-        return self._placed(scores[n_rows:] - scores[self.rows])
+        return np.asarray(scores[n_rows:] - scores[self.rows])
 
     def _scores_of(self, base: Matrix, other: Matrix, rows: Ints, groups: Ints) -> Doubles:
         if not len(rows):
             return np.empty(0)
         return self.anomaly_scores(BorrowedValues(base, other, rows, groups, self.group_of_column))
 
-    def _placed(self, effects: Doubles) -> sp.csr_array:
+    def placed(self, effects: Doubles) -> sp.csr_array:
+        """Effects of cells in their places: (n_rows, n_groups), zero where nothing is tried."""
         shape = (self.actual.shape[0], int(self.group_of_column.max()) + 1)
         return sp.csr_array((effects, (self.rows, self.groups)), shape=shape)
 

@@ -38,7 +38,8 @@ class Company:
         rows, groups : of each cell, its row among the `actual` ones, ascending, and its group of columns
         """
         n_rows, n_company = actual.shape[0], self._dense_rows.shape[0]
-        at_once = max(1, CELLS_AT_ONCE // self._dense_rows.size)
+        widest = max(len(self._columns), *(len(columns) for columns in self._columns))
+        at_once = max(1, CELLS_AT_ONCE // (n_company * widest))
         nearest = np.empty((len(rows), min(N_NEAREST, n_company)), dtype=np.int64)
         for block in row_blocks(n_rows, at_once):
             inside = slice(*np.searchsorted(rows, [block.start, block.stop]))
@@ -55,11 +56,19 @@ class Company:
         return dense(self.rows)
 
     @cached_property
+    def _distinct(self) -> list[tuple[Doubles, Ints]]:
+        """Of each group the values that occur, and which of them each row has."""
+        return [_distinct_rows(self._dense_rows[:, columns]) for columns in self._columns]
+
+    @cached_property
+    def _columns(self) -> list[Ints]:
+        """The columns of each group."""
+        return [np.flatnonzero(self.group_of_column == group) for group in range(int(self.group_of_column.max()) + 1)]
+
+    @cached_property
     def _values(self) -> Ints:
         """Numbers for what rows have in each group, the same for the same values: (n_company, n_groups)."""
-        groups = range(int(self.group_of_column.max()) + 1)
-        parts = [self._dense_rows[:, self.group_of_column == group] for group in groups]
-        return np.stack([np.unique(part, axis=0, return_inverse=True)[1].ravel() for part in parts], axis=1)
+        return np.stack([values for _, values in self._distinct], axis=1)
 
     @cached_property
     def _spread(self) -> Ints:
@@ -74,14 +83,29 @@ class Company:
 
     def _nearest(self, block: Doubles, rows: Ints, groups: Ints) -> Ints:
         """The rows that are nearest to each cell's row by all other columns: (n_cells, N_NEAREST), ascending."""
-        apart = self.typical_rows.deviations(block[:, None] - self._dense_rows)  # (n_rows, n_company, n_columns)
-        apart = np.minimum(apart, 1.0) * self.weights
-        by_group = np.argsort(self.group_of_column, kind="stable")
-        starts = np.searchsorted(self.group_of_column[by_group], np.arange(self.group_of_column.max() + 1))
-        apart = np.add.reduceat(apart[:, :, by_group], starts, axis=2)
-        by_others = apart.sum(axis=2)[rows] - apart[rows, :, groups]
+        # pairs of values, not of rows: the rows of a category have few
+        apart = np.empty((len(self._columns), len(block), self._dense_rows.shape[0]))
+        for group, (columns, (there, values)) in enumerate(zip(self._columns, self._distinct, strict=True)):
+            here, own = _distinct_rows(block[:, columns])
+            between = np.abs(here[:, None] - there)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                in_spreads = np.minimum(between / self.typical_rows.spread[columns], 1.0)
+            in_spreads[between == 0] = 0.0  # of a column that never varied, the same value is not far away
+            # no product: BLAS would give the same row other last bits among other rows
+            apart[group] = np.add.reduce(in_spreads * self.weights[columns], axis=2)[own][:, values]
+        by_others = apart.sum(axis=0)[rows] - apart[groups, rows]
         n_nearest = min(N_NEAREST, by_others.shape[1])
         return np.sort(np.argpartition(by_others, n_nearest - 1, axis=1)[:, :n_nearest], axis=1)
+
+
+def _distinct_rows(rows: Doubles) -> tuple[Doubles, Ints]:
+    """The different ones among the rows, and which of them each is."""
+    if rows.shape[1] == 1:
+        values, which = np.unique(rows[:, 0], return_inverse=True)
+        return values[:, None], which
+    keys = np.ascontiguousarray(rows + 0.0).view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], which
 
 
 def _by_rank(values: Ints) -> Ints:
