@@ -175,10 +175,19 @@ def reproduce(
 @app.command()
 def figure(
     folder: Annotated[Path, typer.Option(help="folder to draw into")] = datasets.REPOSITORY / "docs" / "figures",
+    *,
+    digits: Annotated[bool, typer.Option(help="whether to draw the maps of digits, which takes minutes")] = True,
 ) -> None:
-    """Draw Figure 1: the framework, and t-SNE maps of digits by raw pixels, the paper's features and our default."""
-    framework_figure.draw_framework(folder / framework_figure.FRAMEWORK)
-    typer.echo(folder / framework_figure.FRAMEWORK)
+    """Draw Figure 1 (the framework, t-SNE maps of digits by three spaces) and the figures of docs/how_it_works.md."""
+    for draw, name in (
+        (framework_figure.draw_framework, framework_figure.FRAMEWORK),
+        (framework_figure.draw_members, framework_figure.MEMBERS),
+        (framework_figure.draw_voices, framework_figure.VOICES),
+    ):
+        draw(folder / name)
+        typer.echo(folder / name)
+    if not digits:
+        return
     for name, share in framework_figure.draw_digits(folder / framework_figure.DIGITS).items():
         runs.to_stderr(f"{name}: {100 * share:.1f} % of the digits lie beside their like")
     typer.echo(folder / framework_figure.DIGITS)

@@ -104,7 +104,7 @@ def test_malformed_sparse_matrices_are_refused(part, estimator):
     changed = getattr(matrix, part).copy()
     changed[3] = 10**6
     setattr(matrix, part, changed)
-    with pytest.raises(TableError, match=r"The sparse matrix X \(csr\) is malformed: .* Build it anew"):
+    with pytest.raises(TableError, match=r"The sparse matrix X \(csr\) is malformed: .* Build it again"):
         estimator.fit(matrix)
 
 
@@ -208,23 +208,25 @@ def test_a_column_of_its_own_shares_no_reason(rng):
 
 
 @pytest.mark.parametrize(
-    ("model", "array"),
+    ("model", "names"),
     [
-        (quick(), "panel_0.round_0.weights"),
-        (RDPTransformer(n_steps=5, random_state=0), "weights"),
-        (RDPClusterer(2, transformer=RDPTransformer(n_steps=5), random_state=0), "transformer.weights"),
-        (RDPClusterer(2, transformer=RDPTransformer(n_steps=5), random_state=0), "centres"),
+        (quick(), ["panel_0.round_0.weights"]),
+        (RDPTransformer(n_steps=5, random_state=0), ["weights"]),
+        # what it takes for its own rows is absurd as well
+        (RDPTransformer(n_steps=5, views="minmax", random_state=0), ["scaling.low", "weights"]),
+        (RDPClusterer(2, transformer=RDPTransformer(n_steps=5), random_state=0), ["transformer.weights"]),
+        (RDPClusterer(2, transformer=RDPTransformer(n_steps=5), random_state=0), ["centres"]),
     ],
 )
-def test_a_model_that_makes_no_numbers_of_its_own_rows_is_refused(model, array, tmp_path, table, monkeypatch):
+def test_a_model_that_makes_no_numbers_of_its_own_rows_is_refused(model, names, tmp_path, table, monkeypatch):
     written = container.write_model_file
 
     def absurd(path, header, arrays):
-        written(path, header, {**arrays, array: np.full_like(arrays[array], 3e38)})
+        written(path, header, arrays | {name: np.full_like(arrays[name], 3e38) for name in names})
 
     monkeypatch.setattr("rdplearn._storage.models.write_model_file", absurd)
     rdplearn.save(model.fit(table), tmp_path / "model")
-    with pytest.raises(ModelFileError, match="Its numbers are absurd: rows such as it was fitted on get results"):
+    with pytest.raises(ModelFileError, match="Its weights make no sense: rows like those it was fitted on get"):
         rdplearn.load(tmp_path / "model")
 
 

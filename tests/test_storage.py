@@ -311,6 +311,11 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "endless weights": (lambda h, a: a["panel_0.round_0.mapping_weights"].fill(np.inf), "has NaN or infinity"),
     "a history without numbers": (lambda h, a: a["history"].fill(np.nan), "has NaN or infinity"),
     "a width of zero": (lambda h, a: a["panel_0.view_0.width"].fill(0), "must be positive"),
+    "members that count for nothing": (lambda h, a: a["member_weights"].fill(0), "do not add up to 1"),
+    "a member that counts against others": (
+        lambda h, a: a["member_weights"].__iadd__(np.linspace(-2, 2, len(a["member_weights"]))),
+        "do not add up to 1",
+    ),
     "no typical rows": (lambda h, a: h["model"].update(n_typical=0), "impossible 'n_typical'"),
     "sparse rows that are dense": (lambda h, a: h["model"].update(n_typical_entries=3), "array"),
     "a negative spread": (lambda h, a: a["typical.spread"].fill(-1), "must not be negative"),
@@ -367,7 +372,7 @@ def test_a_file_that_leaves_the_number_of_components_open_has_as_many_as_targets
     header, arrays = parts_of(tmp_path / "model")
     parameters = header["model"]["parameters"]
     parameters["n_components"] = None
-    parameters["score_rounds"] = 3
+    parameters["score_rounds"] = 2
     del parameters["even_residuals"], header["model"]["n_scoring"]
     again = rdplearn.load(rewrite(tmp_path / "earlier", header, arrays))
     assert again.n_components == 32

@@ -6,6 +6,7 @@ Every figure is a cell of a page that is generated from result files.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from experiments.datasets import REPOSITORY
@@ -13,7 +14,7 @@ from experiments.markdown import markdown_table
 
 BEGIN, END = "<!-- evidence: written by `python -m experiments front-page` -->", "<!-- /evidence -->"
 CLAIMS_BEGIN, CLAIMS_END = "<!-- verdicts: written by `python -m experiments front-page` -->", "<!-- /verdicts -->"
-HEADER = ["", "rdplearn", "beside it", "measured on"]
+HEADER = ["", "rdplearn", "others", "measured on"]
 PEERS = ("IsolationForest", "kNN", "LOF")
 Lines = list[list[str]]
 Rows = dict[str, dict[str, str]]
@@ -22,11 +23,9 @@ Rows = dict[str, dict[str, str]]
 def evidence(docs: Path = REPOSITORY / "docs") -> str:
     """Write the table; a study that has no page yet has no line."""
     default, results, speed = ((docs / name).read_text() for name in ("default.md", "results.md", "speed.md"))
-    lines = [*_labelled_tables(default), *_cost(speed)]
-    for name, lines_of in (("mixed.md", _mixed_tables), ("answers_study.md", _answers)):
-        if (docs / name).exists():
-            lines += lines_of((docs / name).read_text())
-    return markdown_table(HEADER, [*lines, *_paper(default, results)])
+    lines = [*_of(docs / "mixed.md", _mixed_tables), *_labelled_tables(default), *_cost(speed)]
+    lines += [*_of(docs / "answers_study.md", _answers), *_paper(default, results)]
+    return markdown_table(HEADER, lines)
 
 
 def verdicts(docs: Path = REPOSITORY / "docs") -> str:
@@ -69,12 +68,16 @@ def ours(rows: Rows) -> dict[str, str]:
     return rows.get("rdplearn") or [row for label, row in rows.items() if label.startswith("rdplearn")][-1]
 
 
+def _of(page: Path, lines_of: Callable[[str], Lines]) -> Lines:
+    return lines_of(page.read_text()) if page.exists() else []
+
+
 def _labelled_tables(page: str) -> Lines:
     rows = rows_below(page, "## Against what users pick today")
     default = rows["RDP default"]
     sets = next(column for column in default if column.startswith("all "))
-    where = f"{sets.removeprefix('all ')} labelled tables, on which it was chosen: [the default](docs/default.md)"
-    return [["finds anomalies: AUC-ROC / AUC-PR", f"**{default[sets]}**", _listed(rows, PEERS, sets), where]]
+    where = f"{sets.removeprefix('all ')} sets, on which it was chosen: [the default](docs/default.md)"
+    return [["finds anomalies in labelled tables", f"**{default[sets]}**", _listed(rows, PEERS, sets), where]]
 
 
 def _cost(page: str) -> Lines:
@@ -96,10 +99,11 @@ def _mixed_tables(page: str) -> Lines:
     found, reasons = rows_below(page, "## Who finds what"), rows_below(page, "## The right reason")
     n_tables = rows_below(page, "## Who finds what")["tables"]["missing"]
     where = f"errors planted in {n_tables} real mixed tables: [mixed tables](docs/mixed.md)"
+    what, others = "finds errors in mixed tables: AUC-ROC / AUC-PR", _listed(found, PEERS[:1], "all")
     return [
-        ["finds errors in mixed tables", f"**{ours(found)['all']}**", _listed(found, PEERS[:1], "all"), where],
+        [what, f"**{ours(found)['all']}**", others, where],
         ["names the right column first", f"**{ours(reasons)['all']}**", "no reasons to compare", "the same tables"],
-    ]  # fmt: skip
+    ]
 
 
 def _answers(page: str) -> Lines:

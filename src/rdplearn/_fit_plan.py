@@ -42,9 +42,12 @@ if TYPE_CHECKING:
 SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
 COMPANION_VIEW = "rank"
 DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("leaky", n_targets=32)
-DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.1
-DISTANCE_COMPONENTS, DISTANCE_START = 16, 0.1
-FEWEST_REFERENCES = 8
+DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.03
+DISTANCE_COMPONENTS, DISTANCE_START = (
+    16,
+    1.0,
+)  # from a random projection on, which keeps what is near apart from what is far
+DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 
 
@@ -216,7 +219,8 @@ def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettin
         engine="numpy",
         torch=NOTHING_WANTED,
         callbacks=(),  # they are about the members that the user's parameters are about
-        subsamples=(1, max(FEWEST_REFERENCES, round(n_rows / (8 + n_rows / 128)))),
+        subsamples=(DISTANCE_SUBSAMPLES, max(1, round(n_rows / (4 + n_rows / 256) / DISTANCE_SUBSAMPLES))),
+        neighbour=DISTANCE_NEIGHBOUR,
     )
 
 

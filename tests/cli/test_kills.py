@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rdplearn
+from rdplearn._files.atomic import held_together
 from rdplearn._results.resumable import GrowingFile, _checksum_of
 from rdplearn.cli.app import app
 from rdplearn.cli.checks import identity_of
@@ -150,6 +151,20 @@ def test_two_runs_do_not_write_the_same_file(run: Run, model: Path, tmp_path: Pa
         told = run("score", model, table, "-o", output, "--jobs", 1, exit_code=1).stderr
         assert "Another run is writing" in told
     assert output.read_text() == '"row"\n1\n'
+
+
+@pytest.mark.parametrize("command", ["detect", "cluster"])
+def test_results_that_belong_together_are_of_one_run(command: str, run: Run, table: Path, tmp_path: Path):
+    names = {"-o": tmp_path / "scores.csv", "-m": tmp_path / "model", "--report": tmp_path / "page.html"}
+    few = QUICK if command == "detect" else ["-k", 2, "--steps", 30, "--components", 3, "--jobs", 1]
+    words = [command, table, *(word for pair in names.items() for word in pair), "-q", *few]
+    for name in names.values():
+        with held_together([name, tmp_path / "another"]):
+            assert f"Another run is writing '{name}'" in run(*words, exit_code=1).stderr
+        assert [file.name for file in tmp_path.iterdir()] == ["sales.csv"]
+    (tmp_path / ".model.lock").touch()  # a killed run has left it
+    run(*words)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["model", "page.html", "sales.csv", "scores.csv"]
 
 
 def test_a_fault_of_detect_leaves_nothing_behind(run: Run, tmp_path: Path):

@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -17,14 +19,20 @@ distributed = pytest.importorskip("distributed", reason="needs the [distributed]
 SMALL = {"n_members": 3, "n_rounds": 2, "n_steps": 60, "max_samples": 400, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def two_workers() -> Iterator[distributed.Client]:
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[distributed.Client]:
+    with two_workers() as client:
         yield client
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from experiments.__main__ import app
 from experiments.evaluation import evaluate
@@ -111,6 +112,21 @@ def test_the_framework_is_drawn_as_svg(tmp_path):
     assert text.startswith("<svg")
     for words in ("φ(xᵢ; Θ)", "η(xⱼ)", "L_rdp", "L_aux"):
         assert words in text
+
+
+def test_the_voices_of_the_default_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    framework_figure.draw_members(tmp_path / "members.svg")
+    assert "never trained" in (tmp_path / "members.svg").read_text()
+    framework_figure.draw_voices(tmp_path / "voices.png", n_rows=200, n_places=10)
+    assert (tmp_path / "voices.png").stat().st_size > 10_000
+
+
+def test_distances_find_the_hole_of_a_ring():
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 500)
+    ring = np.c_[np.cos(angle), np.sin(angle)]
+    ranks = framework_figure.voice_ranks(ring, np.vstack([[[0.0, 0.0]], ring[:99]]))
+    assert ranks["distance"][0] == ranks["both"][0] == 99
 
 
 def test_digits_are_mapped_by_three_spaces(tmp_path):

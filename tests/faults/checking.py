@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from tests.faults.commands import Command, contents, fresh
-from tests.faults.disk import KILLS, Call, Fault, FaultyDisk
+from tests.faults.disk import KILLS, Call, Ended, Fault, FaultyDisk
 
 UNTOLD = ("should not have happened", "Traceback")
 
@@ -31,6 +31,11 @@ class Trial:
         """What was wrong with a case, if anything."""
         fresh(self.command, self.given, self.folder)
         ended = self.disk.run(self.command.words(self.folder), self.folder, number, fault)
+        what = self.wrong_after(fault, ended)
+        return what and f"{fault.name} at {number}, {call.name} of {Path(call.path).name}: {what}"
+
+    def wrong_after(self, fault: Fault, ended: Ended) -> str | None:
+        """What was wrong with a run that met a fault, or with the next one, which meets none."""
         found = contents(self.folder)
         what = self._first_run(fault, ended.exit_code, ended.signal, ended.said, found)
         if what is None and found != self.whole:
@@ -39,7 +44,7 @@ class Trial:
                 what = f"the second run ended with {again}"
             elif contents(self.folder) != self.whole:
                 what = f"the second run left {self._difference(contents(self.folder))}"
-        return what and f"{fault.name} at {number}, {call.name} of {Path(call.path).name}: {what}"
+        return what
 
     def _first_run(self, fault: Fault, code: int, ended_by: int, said: str, found: dict[str, bytes]) -> str | None:
         mixed = [name for name in self.whole if found.get(name) not in (self.old[name], self.whole[name])]

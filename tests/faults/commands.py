@@ -49,6 +49,7 @@ def commands() -> dict[str, Command]:
         "export": Command("export {0}/model -o {0}/m.onnx", ("m.onnx",)),
         "report": Command("report {0}/model {0}/sales.csv -o {0}/page.html", ("page.html",), jobs),
         "tell": Command("tell {0}/model {0}/answers.csv -o {0}/told", ("told",)),
+        "mute": Command("mute {0}/model {0}/answers.csv --row 58 --same city -o {0}/quiet", ("quiet",)),
         "watch": Command("watch {0}/model {0}/sales.csv --report {0}/page.html", ("page.html",), jobs),
     }
 

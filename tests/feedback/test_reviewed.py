@@ -91,6 +91,8 @@ def test_contributions_add_up_and_name_the_answered_rows(detector, strange):
     assert np.allclose(sums, explanation.anomaly_scores - explanation.baseline, atol=1e-9)
     assert explanation.contributions[0, -1] < 0 < explanation.contributions[1, -1]
     assert explanation.sentences(0)[-1].startswith("your answers (")
+    assert any(") account for " in told for told in explanation.sentences(1))
+    assert "your answers (" in repr(explanation)
     assert "normal" in explanation.values[0, -1]
     assert any(name in explanation.values[1, -1] for name in ("13", "14"))
 

@@ -279,7 +279,7 @@ def test_clusters_that_are_apart_are_called_clear(clusters):
 
 def test_one_whole_that_was_cut_is_said_to_be_one():
     found = cluster_report(TableModel(RDPClusterer(4, random_state=0)).fit(arch()), arch())
-    assert found["verdict"]["title"] == "One whole, and no clusters"
+    assert found["verdict"]["title"] == "There are no clusters"
     assert "There are no clusters here." in found["verdict"]["words"]
     assert "They were cut into 4 parts" in found["summary"][0]
 

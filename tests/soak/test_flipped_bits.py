@@ -76,7 +76,7 @@ def test_flipped_bits_of_resume_state(
     def resume() -> str:
         done = CliRunner().invoke(app, words)
         if done.exit_code == 1:
-            assert "Start anew" in done.stderr, done.stderr
+            assert "Start again" in done.stderr, done.stderr
             return "refused"
         assert (tmp_path / "scores.csv").read_bytes() == whole, "another result"
         return "same"

@@ -9,30 +9,29 @@ import numpy as np
 from sklearn.base import clone
 
 from rdplearn import RDPDetector
-from tests.distributed.conftest import WorkerKiller, client  # noqa: F401 - a fixture
+from tests.distributed.conftest import WorkerKiller, client, two_workers  # noqa: F401 - a fixture
 from tests.distributed.test_cluster_faults import files_in, folder, score, undisturbed  # noqa: F401 - fixtures
 from tests.soak.conftest import Record, sized
 
 KILLS = 20
 
 
-def test_worker_kills_over_fit_and_score(client, folder, undisturbed, tmp_path: Path, record: Record):  # noqa: F811
+def test_worker_kills_over_fit_and_score(folder, undisturbed, tmp_path: Path, record: Record):  # noqa: F811
     rows = np.random.default_rng(0).normal(size=(900, 6))
     slow = RDPDetector.paper(n_members=4, n_rounds=3, n_steps=300, engine="numpy", max_samples=400, random_state=0)
     expected = clone(slow).fit(rows)
     killed = {"fit": 0, "score": 0}
     n_runs = 0
     while sum(killed.values()) < sized(KILLS):
-        n_runs += 1
-        client.wait_for_workers(2)
+        n_runs += 1  # on a cluster of its own: a nanny does not always start the killed worker again
         if n_runs % 2:
-            with WorkerKiller(client, "rdp-score-part") as killer:
+            with two_workers() as client, WorkerKiller(client, "rdp-score-part") as killer:
                 told = score(client, folder, tmp_path / f"scores-{n_runs}")
             assert files_in(tmp_path / f"scores-{n_runs}") == undisturbed[0]
             assert told == undisturbed[1]
             killed["score"] += killer.killed is not None
         else:
-            with WorkerKiller(client, "rdp-fit-member") as killer:
+            with two_workers() as client, WorkerKiller(client, "rdp-fit-member") as killer:
                 fitted = clone(slow).fit(da.from_array(rows, chunks=(250, 6)))
             assert fitted.history_ == expected.history_
             assert fitted.offset_ == expected.offset_

@@ -15,11 +15,12 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from rdplearn._files.lock import is_ours
+from rdplearn.errors import TableError
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor does a named pipe make us wait
 PRIVATE, AS_THE_UMASK_SAYS = 0o600, 0o666
@@ -133,6 +134,44 @@ def open_own(path: Path, *, like: Path) -> int:
         os.close(file)
         raise _not_ours(path)
     return file
+
+
+@contextmanager
+def held_together(targets: Sequence[Path]) -> Iterator[None]:
+    """Keep other runs away from all these names until the block ends: results of two runs would not fit together.
+
+    Beside each there is a lock meanwhile, such as ``.scores.csv.lock``. One that a killed program has left holds nobody
+    up, and goes away with the next run.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> folder = Path(mkdtemp())
+    >>> with held_together([folder / "model", folder / "scores.csv"]):
+    ...     try:
+    ...         with held_together([folder / "page.html", folder / "model"]):
+    ...             pass
+    ...     except TableError as fault:
+    ...         print(str(fault).replace(str(folder), "..."))
+    Another run is writing '.../model'. Wait for it, or pass another name.
+    >>> list(folder.iterdir())
+    []
+    """
+    with ExitStack() as stack:
+        for target in targets if os.name == "posix" else ():
+            lock = target.with_name(f".{target.name}.lock")
+            with disk_faults_told(target):
+                file = open_own(lock, like=target)
+            stack.callback(os.close, file)
+            if not is_ours(file, lock):
+                raise TableError(f"Another run is writing '{target}'. Wait for it, or pass another name.")
+            stack.callback(_remove, lock)
+        yield
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 def remove_left_overs(target: Path) -> None:

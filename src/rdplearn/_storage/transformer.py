@@ -155,18 +155,23 @@ def rebuild(description: Any, arrays: Arrays) -> RDPTransformer:
 
 
 def is_sound(transformer: RDPTransformer) -> bool:
-    """Whether rows of its range get features that are numbers."""
+    """Whether rows of its range, and beyond it where they are cut, get features that are numbers."""
     return bool(np.isfinite(features_in_range(transformer)).all())
 
 
 def features_in_range(transformer: RDPTransformer) -> Floats:
-    """Features of a few rows such as it was fitted on: the lower ends of the columns, the upper ends, and mixtures."""
+    """Features of a few rows such as it was fitted on: the lower ends of the columns, the upper ends, and mixtures.
+
+    Where values are cut at so many widths, two rows lie far beyond the ends: a range may be absurd itself.
+    """
     scaling, n_columns = _scaling_of(transformer.chosen_.view), int(transformer.n_features_in_)
     low, width = (np.zeros(n_columns), np.ones(n_columns)) if scaling is None else (scaling.low, scaling.width)
     mixture = np.random.default_rng(0).random((8, n_columns))
     shares = np.concatenate([np.full((1, n_columns), 0.0), np.full((1, n_columns), 1.0), mixture])
     largest = np.finfo(np.float64).max
     rows = np.clip(low + shares * width, -largest, largest)
+    if scaling is not None:
+        rows = np.concatenate([rows, np.full((1, n_columns), largest), np.full((1, n_columns), -largest)])
     return map_rows(rows, transformer.chosen_.view, transformer.feature_map_, transformer.n_components_, None)
 
 

@@ -109,21 +109,34 @@ class CurveView:
         return self.heights[low] + share * (self.heights[high] - self.heights[low])
 
 
-def look_through(views: list[CurveView], block: npt.NDArray[Any]) -> list[Floats]:
-    """A block of dense rows through several views; what two have the same knots for is searched for once."""
+Follow = Callable[[Doubles, Doubles, list[Doubles]], list[npt.NDArray[np.floating]]]
+
+
+def follow(values: Doubles, knots: Doubles, heights: list[Doubles]) -> list[npt.NDArray[np.floating]]:
+    """Values through one curve, or through two that have the same knots. heights : of each curve."""
+    if len(heights) == 1:
+        return [np.interp(values, knots, heights[0])]
+    both = np.interp(values, knots, heights[0] + 1j * heights[1])
+    return [both.real, both.imag]
+
+
+def look_through(views: list[CurveView], block: npt.NDArray[Any], follow: Follow = follow) -> list[Floats]:
+    """A block of dense rows through several views; what two have the same knots for is searched for once.
+
+    follow : how values go through curves, the plain function above or a compiled one
+    """
     seen = [np.empty(block.shape, dtype=np.float32) for _ in views]
     for column, curves in enumerate(zip(*(view.curves() for view in views), strict=True)):
         values = block[:, column].astype(np.float64)
         left = [(of_view[:, column], *curve) for of_view, curve in zip(seen, curves, strict=True)]
         while left:
-            out, knots, heights = left.pop(0)
-            twin = next((place for place, other in enumerate(left) if np.array_equal(knots, other[1])), None)
-            if twin is None:
-                out[:] = np.interp(values, knots, heights)
-                continue
-            other_out, _, other_heights = left.pop(twin)
-            both = np.interp(values, knots, heights + 1j * other_heights)
-            out[:], other_out[:] = both.real, both.imag
+            same = [left.pop(0)]
+            twin = next((place for place, other in enumerate(left) if np.array_equal(same[0][1], other[1])), None)
+            if twin is not None:
+                same.append(left.pop(twin))
+            followed = follow(values, same[0][1], [heights for _, _, heights in same])
+            for (out, _, _), of_curve in zip(same, followed, strict=True):
+                out[:] = of_curve
     return seen
 
 

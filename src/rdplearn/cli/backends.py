@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import typer
 from rdplearn._results.resumable import GrowingFile
 from rdplearn._results.sql_table import SqlTable
 from rdplearn._to_dask import distributed
-from rdplearn.cli.checks import check_paths, check_resume, identity_of
+from rdplearn.cli.checks import check_paths, check_resume, identity_of, results_held
 from rdplearn.cli.framework import TalkOptions
 from rdplearn.cli.options import IfExists, ReadingOptions, sql_table_of
 from rdplearn.cli.printing import counted_rows, told_while_read
@@ -34,15 +34,19 @@ def chosen_backend(
 ) -> Iterator[Here | OnDask]:
     """Go to where the work is done."""
     if dask is None:
-        yield Here(reading, talk, if_exists)
+        here = Here(reading, talk, if_exists)
+        with here.held:
+            yield here
         return
     if (reading.sql, if_exists) != (None, None):
-        raise typer.BadParameter("reads and writes files alone. Leave out what is about SQL.", param_hint="--dask")
+        raise typer.BadParameter("reads and writes only files. Leave out the options for SQL.", param_hint="--dask")
     distributed()  # or say what to install
     from rdplearn._distributed.client import connected
 
     with connected(dask) as client:
-        yield OnDask(client, reading, talk)
+        there = OnDask(client, reading, talk)
+        with there.held:
+            yield there
 
 
 class Here:
@@ -51,6 +55,7 @@ class Here:
     def __init__(self, reading: ReadingOptions, talk: TalkOptions, if_exists: IfExists | None = None) -> None:
         self.reading, self.talk, self.if_exists = reading, talk, if_exists
         self.sql_table: SqlTable | None = None  # to be written
+        self.held = ExitStack()  # the names of its results, if they are several
 
     def check(
         self, inputs: Inputs, output: str | None, *others: str | None, resume: bool = False, label: str | None = None
@@ -67,6 +72,7 @@ class Here:
             self.sql_table = SqlTable(self.reading.database, name, if_exists.value, read=self.reading.sql_table)
         elif self.if_exists is not None:
             raise typer.BadParameter("is about the table of -o sql:TABLE. Leave it out.", param_hint="--if-exists")
+        self.held.enter_context(results_held(None if name else output, *others))
 
     def open(self, path: str | list[str] | None) -> Table:
         """The table."""
@@ -102,6 +108,7 @@ class OnDask:
 
     def __init__(self, client: Any, reading: ReadingOptions, talk: TalkOptions) -> None:
         self.client, self.reading, self.talk = client, reading, talk
+        self.held = ExitStack()  # the names of its results, if they are several
 
     def check(
         self, inputs: Inputs, output: str | None, *others: str | None, resume: bool = False, label: str | None = None
@@ -113,7 +120,9 @@ class OnDask:
         self.reading.check(inputs["table"], output)
         table = str(inputs["table"])
         if self.reading.limit or any(value is not None for value in self.reading.as_dict().values()):
-            raise typer.BadParameter("reads Parquet files, which leave nothing to say.", param_hint="--dask")
+            raise typer.BadParameter(
+                "reads Parquet files. Leave out the options for other formats.", param_hint="--dask"
+            )
         if table == "-" or output == "-":
             raise typer.BadParameter("needs files to read and a folder to write.", param_hint="--dask")
         if output is not None:
@@ -124,6 +133,7 @@ class OnDask:
         check_paths({**inputs, **parts}, None, *others)
         if resume and (output is None or label):
             raise typer.BadParameter("needs a folder to write (-o) and no --label.", param_hint="--resume")
+        self.held.enter_context(results_held(output, *others))
 
     def open(self, path: Any) -> Any:
         """The parts of the table."""

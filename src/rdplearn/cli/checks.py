@@ -6,13 +6,14 @@ import difflib
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from rdplearn._files.atomic import checked_target
+from rdplearn._files.atomic import checked_target, held_together
 from rdplearn._results.formats import format_of
 from rdplearn._results.resumable import names_beside
 from rdplearn._storage.models import load
@@ -45,6 +46,12 @@ def check_paths(inputs: Mapping[str, str | list[str] | None], output: str | None
         target = checked_target(output)
         format_of(target)
         _take(output, [target, *names_beside(target)], taken)
+
+
+def results_held(*paths: str | None) -> AbstractContextManager[None]:
+    """Keep other runs away from the results of this one, if there are several: they belong together."""
+    targets = [Path(os.path.realpath(path)) for path in paths if path not in (None, "-")]
+    return held_together(targets if len(targets) > 1 else [])
 
 
 def _take(path: str, written: Sequence[Path], taken: dict[Any, str]) -> None:

@@ -70,6 +70,6 @@ def detect(
             save(model, model_path)
         gathered = GatheredRows(opened, label=wanted.label) if report_path is not None else None
         answers.answer(model, [gathered] if gathered is not None else [])
-    if report_path is not None and gathered is not None:
-        write_page(describe_detection(model, gathered, ids=wanted.ids), report_path)
+        if report_path is not None and gathered is not None:
+            write_page(describe_detection(model, gathered, ids=wanted.ids), report_path)
     answers.tell(model=model_path, report=report_path)
