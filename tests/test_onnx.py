@@ -30,6 +30,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="the comparison needs on
 
 from rdplearn._onnx.graph import OPSET, Graph  # noqa: E402
 from rdplearn._onnx.views import piecewise_linear  # noqa: E402
+from tests.test_storage import parts_of, rewrite  # noqa: E402
 
 QUICK = {"n_members": 5, "n_rounds": 2, "n_steps": 60, "random_state": 0}
 CANCER = load_breast_cancer().data
@@ -320,6 +321,14 @@ def test_other_types_of_rows_are_taken_and_no_rows_at_all(novelty_weight, input_
     (scores,) = session.run(["score_samples"], {"rows": rows})
     np.testing.assert_allclose(scores, detector.score_samples(rows), rtol=1e-5, atol=SCORES_WITHIN)
     assert session.run(["score_samples", "predict"], {"rows": rows[:0]})[1].shape == (0,)
+
+
+def test_a_price_that_is_a_whole_number_is_exported(tmp_path, table):
+    rdplearn.save(RDPDetector(n_members=2, n_steps=20, random_state=0).fit(table), tmp_path / "model")
+    header, arrays = parts_of(tmp_path / "model")
+    header["model"]["voices"][-2]["price"] = 1
+    model = rdplearn.load(rewrite(tmp_path / "model", header, arrays))
+    assert_agrees(run(model, table, tmp_path / "model.onnx"), model, table)
 
 
 def test_an_unknown_type_of_rows_is_refused(tmp_path, table):

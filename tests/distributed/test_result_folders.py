@@ -17,7 +17,7 @@ from rdplearn import RDPDetector, TableModel
 from rdplearn._distributed.client import Tasks
 from rdplearn._distributed.dataset_results import write_results
 from rdplearn._distributed.parquet_parts import open_dataset
-from rdplearn._distributed.result_folder import ResultFolder
+from rdplearn._distributed.result_folder import PartFile, ResultFolder
 from rdplearn._results.scored import scored_rows
 from rdplearn.cli.checks import identity_of
 from rdplearn.errors import TableError
@@ -45,12 +45,12 @@ def place(tmp_path):
     return tmp_path
 
 
-def score(client, model, table, output, *, resume=False, apply=scored_rows):
+def score(client, model, table, output, *, resume=False, apply=scored_rows, made_of=MADE_OF, count=lambda n_rows: None):
     dataset = open_dataset(table)
-    with ResultFolder(output, MADE_OF, resume=resume) as folder:
+    with ResultFolder(output, made_of, resume=resume) as folder:
         n_rows, _, was_begun = write_results(
             dataset, model, apply, Tasks(client), folder, name="rdp-score-part", carried=["key"], watchers=[],
-            identity_of=identity_of, count=lambda n_rows: None,
+            identity_of=identity_of, count=count,
         )  # fmt: skip
     return n_rows, was_begun
 
@@ -210,6 +210,27 @@ def test_a_part_that_is_replaced_while_it_runs_is_an_error(client, model, place,
     assert not (place / "out").exists()
     score(client, model, place / "in", place / "out", resume=True)
     assert keys_in(place / "out") == [*range(ROWS), *range(2 * ROWS, 3 * ROWS), *range(9000, 9000 + n_rows)]
+
+
+def test_a_late_part_of_another_run_is_noticed(client, model, place):
+    score(client, model, place / "in", place / "earlier", made_of={"model": "another"})
+    late, taken = place / "earlier" / "a.parquet", place / "out.partial" / "a.parquet"
+
+    def be_late(n_rows):
+        if taken.exists() and late.exists():
+            os.replace(late, taken)
+
+    with pytest.raises(
+        TableError, match=r"a\.parquet' is not what this run has made of '.*a\.parquet'. Something else"
+    ):
+        score(client, model, place / "in", place / "out", count=be_late)
+    assert not (place / "out").exists()
+
+
+def test_a_worker_makes_no_folder_for_a_run_that_has_ended(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no folder"), PartFile(tmp_path / "out.partial" / "a.parquet"):
+        pass
+    assert os.listdir(tmp_path) == []
 
 
 def test_results_that_something_else_removes_are_missed(client, model, place):

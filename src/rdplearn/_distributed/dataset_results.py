@@ -79,6 +79,8 @@ def write_results(
         )
         for place in left
     ]
+    if folder is not None:
+        folder.make_folders(dataset.parts)
     told: set[str] = set()
     for number, finished in tasks.as_done(tasks.start(todo)):
         place = left[number]
@@ -95,7 +97,7 @@ def write_results(
             told.add(message)
     refuse_changed([part for part in dataset.parts if not part.n_rows])  # they may have got rows
     if folder is not None:
-        folder.complete(dataset.parts)
+        folder.complete(dataset.parts, made_of)
     tally: list[int] = []
     for place in filled:  # in the order of the rows, so that of equal rows the first comes first
         tally = added_up(tally, done[place].tally)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -121,7 +122,6 @@ class PartFile:
         self._writer: Any = None
 
     def __enter__(self) -> PartFile:
-        self.target.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = self._stack.enter_context(written_whole(self.target))
         return self
 
@@ -187,9 +187,22 @@ class ResultFolder:
                     for own in (MADE_OF, CHECKSUMS):  # not before: a run that is stopped here can be resumed
                         (self.target / own).unlink(missing_ok=True)
                 elif self.made_of is None or not any(self.partial.rglob("*.parquet")):
-                    shutil.rmtree(self.partial, ignore_errors=True)
+                    self._remove()
             finally:
                 self.lock.unlink(missing_ok=True)
+
+    def _remove(self) -> None:
+        """Remove all that was begun; a worker that has not heard of the end may be putting a file there just now."""
+        for _ in range(10):
+            shutil.rmtree(self.partial, ignore_errors=True)
+            if not self.partial.exists():
+                return
+            time.sleep(0.1)
+
+    def make_folders(self, parts: Sequence[Part]) -> None:
+        """Make the folders that parts lie in. Workers make none: the run that they work for may have ended."""
+        for folder in {self.path_of(part).parent for part in parts}:
+            folder.mkdir(parents=True, exist_ok=True)
 
     def path_of(self, part: Part) -> Path:
         """Where the results of a part go."""
@@ -208,8 +221,11 @@ class ResultFolder:
         with open(self.partial / CHECKSUMS, "a", encoding="utf-8") as file:
             file.write(f"{finished.checksum}  {result_name(part)}\n")
 
-    def complete(self, parts: Sequence[Part]) -> None:
-        """Write files for parts without rows, remove what belongs to no part, and see that every row is there."""
+    def complete(self, parts: Sequence[Part], made_of: Sequence[Mapping[str, Any]]) -> None:
+        """Write files for parts without rows, remove what belongs to no part, and see that every row is there, of ours.
+
+        made_of : of each part. A worker that has not heard of the end of an earlier run may have put one there since.
+        """
         self._write_empty([part for part in parts if not part.n_rows], like=next(part for part in parts if part.n_rows))
         ours = {self.path_of(part) for part in parts} | {self.partial / MADE_OF, self.partial / CHECKSUMS}
         for folder, _, files in os.walk(self.partial, topdown=False):
@@ -218,13 +234,13 @@ class ResultFolder:
                     path.unlink()
             if Path(folder) != self.partial and not os.listdir(folder):
                 os.rmdir(folder)
-        for part in parts:
+        for part, made in zip(parts, made_of, strict=True):
             path = self.path_of(part)
-            n_rows = pq.read_metadata(path).num_rows if path.exists() else 0
-            if n_rows != part.n_rows or not path.exists():
+            n_rows, made_here = _told_by(path)
+            if n_rows != part.n_rows or made_here != (made if part.n_rows else None):
                 raise TableError(
-                    f"'{path}' has {n_rows:,} rows, and '{part.path}' has {part.n_rows:,}. Something else has changed "
-                    "the results while they were being made: repeat the command."
+                    f"'{path}' is not what this run has made of '{part.path}'. Something else has changed the results "
+                    "while they were being made: repeat the command."
                 )
 
     def _begin(self) -> None:
@@ -245,7 +261,6 @@ class ResultFolder:
     def _write_empty(self, parts: Sequence[Part], like: Part) -> None:
         schema = pq.read_schema(self.path_of(like)).remove_metadata()
         for part in parts:
-            self.path_of(part).parent.mkdir(parents=True, exist_ok=True)
             with written_whole(self.path_of(part)) as temporary:
                 pq.write_table(schema.empty_table(), temporary)
 
@@ -262,6 +277,15 @@ class ResultFolder:
             raise TableError(
                 f"'{self.partial.name}' was begun with another {' and '.join(differing)}. Start again without --resume."
             )
+
+
+def _told_by(path: Path) -> tuple[int, Any]:
+    """Rows of a part of results, -1 if there is none, and what its footer says that it was made of."""
+    if not path.exists():
+        return -1, None
+    metadata = pq.read_metadata(path)
+    footer = (metadata.metadata or {}).get(FOOTER)
+    return metadata.num_rows, None if footer is None else json.loads(footer)["made_of"]
 
 
 def result_name(part: Part) -> str:

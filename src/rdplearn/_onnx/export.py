@@ -146,7 +146,7 @@ def surprise_of(graph: Graph, panels: list[Panel], combination: Combination, voi
     """What one voice says, its price paid."""
     average = graph.add("Unsqueeze", average_of(graph, panels, combination, voice.members), np.array([1]))
     surprise = piecewise_linear(graph, average, [(voice.knots, voice.heights)])
-    return graph.add("Sub", graph.add("Squeeze", surprise, np.array([1])), np.array(voice.price))
+    return graph.add("Sub", graph.add("Squeeze", surprise, np.array([1])), np.array(voice.price, np.float64))
 
 
 def on_scale(graph: Graph, scores: Value, panel: Panel, combination: Combination) -> Value:

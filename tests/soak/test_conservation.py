@@ -1,0 +1,148 @@
+"""Result folders on a cluster, stopped and resumed while parts of the table change: every key once, and no other."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from rdplearn._results.scored import scored_rows
+from rdplearn.errors import TableError
+from tests.distributed.conftest import client  # noqa: F401 - a fixture
+from tests.distributed.test_result_folders import (  # noqa: F401 - fixtures
+    files_in,
+    keys_in,
+    model,
+    rows_from,
+    score,
+)
+from tests.soak.conftest import Record, sized
+
+TRIALS, MOST_PARTS, MOST_ROWS = 60, 8, 300
+NAMES = (
+    "a.parquet",
+    "a.pq",
+    "a",
+    "a.b.parquet",
+    "a.b",
+    "sales.2024-01",
+    "sales.2024-02",
+    "deep/a.parquet",
+    "deep/a.pq",
+)
+SAME_NAME = "would both be called"
+Rng = np.random.Generator
+
+
+class Parts:
+    """The parts of a table, in which every row has a key of its own."""
+
+    def __init__(self, folder: Path, rng: Rng) -> None:
+        self.folder, self.rng, self.next_key = folder, rng, 0
+        for name in rng.choice(NAMES, int(rng.integers(2, MOST_PARTS)), replace=False):
+            self.write(str(name))
+
+    def write(self, name: str) -> None:
+        n_rows = int(self.rng.integers(1, MOST_ROWS))
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(rows_from(self.next_key, n_rows), self.folder / name)
+        self.next_key += n_rows
+
+    def paths(self) -> list[Path]:
+        return sorted(path for path in self.folder.rglob("*") if path.is_file())
+
+    def keys(self) -> list[int]:
+        return sorted(key for path in self.paths() for key in pq.read_table(path)["key"].to_pylist())
+
+    def one(self) -> Path:
+        return self.paths()[int(self.rng.integers(len(self.paths())))]
+
+    def free_name(self) -> str:
+        taken = {str(path.relative_to(self.folder)) for path in self.paths()}
+        free = [name for name in NAMES if name not in taken]
+        return str(self.rng.choice(free)) if free else "more.parquet"
+
+
+def remove(parts: Parts) -> None:
+    if len(parts.paths()) > 1:
+        parts.one().unlink()
+
+
+def rename(parts: Parts) -> None:
+    target = parts.folder / parts.free_name()
+    target.parent.mkdir(exist_ok=True)
+    parts.one().rename(target)
+
+
+def replace(parts: Parts) -> None:
+    parts.write(str(parts.one().relative_to(parts.folder)))
+
+
+def add(parts: Parts) -> None:
+    parts.write(parts.free_name())
+
+
+def swap(parts: Parts) -> None:
+    first, second = parts.one(), parts.one()
+    if first != second:
+        first.rename(parts.folder / "between")
+        second.rename(first)
+        (parts.folder / "between").rename(second)
+
+
+def leave(parts: Parts) -> None:
+    """Nothing has changed."""
+
+
+CHANGES: tuple[Callable[[Parts], None], ...] = (remove, rename, replace, add, swap, leave)
+
+
+def failing_from(key: int) -> Callable[[Any, Any], Any]:
+    """Score, but fail at parts that have this key or a later one."""
+
+    def apply(model: Any, table: Any) -> Any:  # noqa: F811 - runs on a worker
+        for batch in scored_rows(model, table):
+            if max(batch.rows.column("key").to_pylist(), default=0) >= key:
+                raise RuntimeError("stopped here")
+            yield batch
+
+    return apply
+
+
+def test_every_key_comes_out_once_whatever_changes(client, model, tmp_path: Path, record: Record):  # noqa: F811
+    tally = Counter({change.__name__: 0 for change in CHANGES}, refused=0, resumed=0)
+    for trial in range(sized(TRIALS)):
+        rng = np.random.default_rng(trial)
+        place = tmp_path / str(trial)
+        parts, output = Parts(place / "in", rng), place / "out"
+        table = str(place / "in" / "**")
+        with pytest.raises((RuntimeError, TableError), match=f"stopped here|{SAME_NAME}"):
+            score(client, model, table, output, apply=failing_from(int(rng.integers(parts.next_key))))
+        assert not output.exists()
+        for _ in range(int(rng.integers(1, 4))):
+            change = CHANGES[int(rng.integers(len(CHANGES)))]
+            change(parts)
+            tally[change.__name__] += 1
+        names = [f"{str(path).removesuffix('.parquet')}.parquet" for path in parts.paths()]
+        if len(set(names)) < len(names):
+            with pytest.raises(TableError, match=SAME_NAME):
+                score(client, model, table, output, resume=True)
+            assert not output.exists()
+            tally["refused"] += 1
+            continue
+        n_rows, was_begun = score(client, model, table, output, resume=True)
+        tally["resumed"] += was_begun
+        assert keys_in(output) == parts.keys(), f"trial {trial}"
+        assert n_rows == len(parts.keys()), f"trial {trial}"
+        score(client, model, table, place / "fresh")
+        assert files_in(output) == files_in(place / "fresh"), f"trial {trial}"
+        assert not list(place.glob("*.partial*")), f"trial {trial}"
+        shutil.rmtree(place)
+    assert tally["resumed"] > tally["refused"]
+    record("Conservation of keys on Dask", trials=sized(TRIALS), **tally, lost_or_doubled=0)
