@@ -87,6 +87,7 @@ test-mlflow:
 
 # A link to a page or a heading that is not there is a warning, too, so links are checked without a network.
 docs: $(VENV)/ready-for-docs
+	rm -rf docs/api  # pages of names that are gone
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

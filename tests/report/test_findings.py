@@ -58,7 +58,7 @@ def test_planted_rows_lead_and_their_columns_are_named(orders_found):
 def test_the_summary_tells_the_counts_and_the_first_row(orders_found):
     told = " ".join(orders_found["summary"])
     assert "The table has 400 rows and 6 columns." in told
-    assert f"{orders_found['scores']['n_reported']} of them" in told
+    assert f"{orders_found['scores']['n_reported']} rows (1%) are unusual enough to be reported." in told
     assert f"row {orders_found['rows'][0]['row']}" in told
 
 
