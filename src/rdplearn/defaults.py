@@ -8,24 +8,24 @@ no part in any rule.
 =================  ==============================================  ============  =======================================
 left open          narrow: up to 500 columns                       tall          wide: more than 500 columns
 =================  ==============================================  ============  =======================================
-members            10                                              8             20
-views              robust, rank, robust, robust+rank,              as narrow     minmax, robust, rank, minmax, robust
+members            10                                              8             6
+views              robust, rank, robust, robust+rank,              as narrow     minmax, robust
                    rank+surprise
 mapping η          few, leaky, leaky, leaky, leaky                 leaky         leaky
-steps in a round   60                                              240           240
-rows in a step     40                                              20            40
-learning rate      2                                               1             1
+steps in a round   60                                              240           120
+rows in a step     40                                              20            80
+learning rate      2                                               1             2
 even residuals     yes                                             no            no
 rows of a member   1,024                                           1,024         4,096
-rounds that score  the last 3                                      the last 4    the last 4
+rounds that score  the last 3                                      the last 4    the last
 =================  ==============================================  ============  =======================================
 
 A narrow table is tall if it has more than 10,000 rows and more than 7 columns. To score it takes so long that a longer
 training is hardly noticed, and it pays: there are enough columns for anomalies that are unusual in none of them.
 
 Of thousands of columns, components that look at one to three columns each see next to nothing, and robust scales blow
-up the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there. No two
-members see the same of so many columns, and it takes more of them to agree. `docs/default.md` has the figures.
+up the many columns that are nearly constant. The paper's view and mapping, with more rows and steps, do better there,
+and a few members of the last round are as good as many. `docs/default.md` has the figures.
 
 **The transformer** (`choose_for_transformer`), with all pairs of a batch
 
@@ -171,8 +171,17 @@ LONGER: dict[str, Any] = {
     "score_rounds": 4,
 }
 TALL = replace(NARROW, n_members=8, batch_size=20, **LONGER)
-WIDE = replace(
-    NARROW, n_members=20, views=("minmax", "robust", "rank", "minmax", "robust"), max_samples=4_096, **LONGER
+WIDE = DetectorChoices(
+    n_members=6,
+    views=("minmax", "robust"),
+    mapping=("leaky",),
+    n_steps=120,
+    batch_size=80,
+    learning_rate=2.0,
+    even_residuals=False,
+    max_samples=4_096,
+    score_rounds=1,
+    distance_members=6,
 )
 
 
@@ -194,7 +203,7 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
     >>> from rdplearn import RDPDetector
     >>> shapes = ((10_000, 20), (10_001, 20), (10_001, 7), (100, 501))
     >>> [choose_for_detector(*shape, RDPDetector().get_params()).n_steps for shape in shapes]
-    [60, 240, 60, 240]
+    [60, 240, 60, 120]
     """
     usual = usual_for_shape(n_rows, n_columns)
     settled = {field.name: given[field.name] for field in fields(usual) if given.get(field.name) is not None}
