@@ -11,6 +11,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
 TITLES = {
     "default_cost": "The default, fit plus score on one thread, against IsolationForest with 100 trees (seconds of the "
     "processor)",
+    "wide_cost": "The same on wide tables",
+    "wide_memory": "Fit and score of a wide sparse table: peak memory, and the model file",
     "first_minute": "Import, fit and score 5,000 x 20 in a fresh process (seconds)",
     "training": "Training, one thread, against a step-by-step PyTorch autograd member (same steps, same sizes)",
     "torch": "Training with PyTorch, 30 members stacked in one computation on one CPU thread, against the step-by-step "
@@ -25,6 +27,7 @@ TITLES = {
     "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
     "answers": "An answer of an analyst, until the next row is proposed (seconds of one processor)",
     "explanation": "Explaining 1,000 rows, against scoring 1,000 rows for each column (seconds of one processor)",
+    "one_row": "Explaining one row, by the default (seconds of one processor)",
     "dask_scoring": "Scoring a Parquet dataset on Dask, 10 columns, 30 members: rows per second",
     "dask_fitting": "Fitting 30 members on Dask",
     "dask_memory": "On Dask with two workers: most memory of any process",
