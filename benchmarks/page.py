@@ -13,6 +13,8 @@ TITLES = {  # of each result file its heading, and what was measured
         "The default, fit plus score",
         "One thread, against IsolationForest with 100 trees. Seconds of the processor.",
     ),
+    "wide_cost": ("The default on wide tables", "The same as above. Seconds of the processor."),
+    "wide_memory": ("A wide sparse table", "Fit and score: peak memory, and the size of the model file."),
     "first_minute": ("A first result", "Import, fit and score 5,000 x 20 in a fresh process. Seconds."),
     "training": (
         "Training",
@@ -48,6 +50,7 @@ TITLES = {  # of each result file its heading, and what was measured
         "Reasons",
         "Explaining 1,000 rows, against scoring 1,000 rows for each column. Seconds of one processor.",
     ),
+    "one_row": ("The reasons of one row", "By the default. Seconds of one processor."),
     "dask_scoring": ("Scoring on Dask", "A Parquet dataset of 10 columns, 30 members. Rows per second."),
     "dask_fitting": ("Fitting on Dask", "30 members."),
     "dask_memory": ("Memory on Dask", "Two workers: the most memory that any process takes."),

@@ -39,6 +39,7 @@ from rdplearn._fit_plan import (
     seed_of_renewal,
     take_members,
     take_renewed_members,
+    with_unseen,
 )
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
@@ -422,16 +423,17 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         views, teams = fit_views(plan.views, matrix, plan.seed, columns), teams_of(plan.teams, numbers)
         trained = train_members(matrix, views, teams, self.n_jobs, verbose=bool(self.verbose))
         take_renewed_members(self, plan, numbers, *trained)
-        self._settle(matrix, plan, views)
+        self._settle(matrix, with_unseen(plan, numbers), views)
         return self
 
     def _settle(self, matrix: Matrix, plan: FitPlan, views: dict[str, View]) -> None:
         """Learn from rows how rare scores are, what is typical, and where the line is, once the members are there."""
-        scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
+        scaled = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
+        scores = self.combination_.over_members(scaled)
         self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
         if not np.array_equal(plan.sampled, plan.judged):
-            scores = anomaly_scores(self, matrix[plan.judged])
-        self.offset_ = -choose_threshold(self, plan, scores)
+            scaled = all_scaled_scores(self, matrix[plan.judged])
+        self.offset_ = -choose_threshold(self, plan, scaled)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:

@@ -155,7 +155,7 @@ class Distinct:
     @cached_property
     def n_zeros(self) -> int:
         """Rows that have zero."""
-        place = int(np.searchsorted(self.values, 0.0))
+        place = int(self.values.searchsorted(0.0))
         return int(self.counts[place]) if place < len(self.values) and self.values[place] == 0 else 0
 
     @cached_property
@@ -182,12 +182,13 @@ class Distinct:
         """The value that this share of rows lies below, as `numpy.quantile` has it."""
         place = share * (self.n_rows - 1)
         first, weight = int(place), place - int(place)
-        below, above = (float(self._value_of_row(row)) for row in (first, min(first + 1, self.n_rows - 1)))
-        return below if weight == 0 or below == above else (1 - weight) * below + weight * above
+        below = float(self._value_of_row(first))
+        above = float(self._value_of_row(first + 1)) if weight else below
+        return below if below == above else (1 - weight) * below + weight * above
 
     def _value_of_row(self, row: int) -> np.float64:
         """The value of a row when rows are in the order of their values."""
-        return self.values[row if self.all_differ else np.searchsorted(self.ends, row, side="right")]
+        return self.values[row if self.all_differ else self.ends.searchsorted(row, side="right")]
 
     @property
     def all_differ(self) -> bool:
@@ -213,9 +214,9 @@ class Distinct:
         largest = float(np.abs(self.values).max())
         if largest == 0:
             return 0.0
-        parts = self.values / largest  # no square leaves the range of numbers
-        mean = np.average(parts, weights=self.counts)
-        return largest * float(np.sqrt(np.average((parts - mean) ** 2, weights=self.counts)))
+        parts, shares = self.values / largest, self.counts / self.n_rows  # no square leaves the range of numbers
+        parts -= parts @ shares
+        return largest * float(np.sqrt((parts * parts) @ shares))
 
 
 def fit_curves(columns: list[Distinct], curve_of: Callable[[Distinct], Curve]) -> CurveView:
