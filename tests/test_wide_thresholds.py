@@ -38,7 +38,7 @@ def test_every_row_is_unseen_by_as_many_members_of_each_team():
     assert plan.by_heart
     for of_team, _ in plan.teams:
         n_unseen = np.sum([~np.isin(np.arange(N_ROWS), member.rows) for member in of_team], axis=0)
-        assert set(n_unseen) == {len(of_team) // PARTS}
+        assert set(n_unseen) <= {len(of_team) // PARTS, -(-len(of_team) // PARTS)}
 
 
 def test_members_that_see_enough_rows_leave_none_out():
