@@ -50,7 +50,7 @@ DISTANCE_COMPONENTS, DISTANCE_START = (
 DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 FEW_TIMES = 3  # its columns: a member that sees fewer rows knows them by heart
-PARTS = 3  # of the rows, one of which each such member does not see
+PARTS = 4  # of the rows, one of which each such member does not see
 
 
 @dataclass(frozen=True)
