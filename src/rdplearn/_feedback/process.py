@@ -7,9 +7,9 @@ With :math:`f(x)` the detector's score and :math:`f_m(x)` that of its member `m`
 
 near rows move together, and the detector as a whole, or some of its members, may deserve more or less trust. Where many
 answers have found next to nothing, they may deserve much less: :math:`b^2` and :math:`c^2` then grow, so that rows of
-another kind come up. An answer
-is the true score, 5 for an anomaly and -2 for a normal row, with an error whose variance allows for wrong answers; one
-that all others contradict is trusted less. Contradictory answers about one row meet in the middle.
+another kind come up. An answer is the true score, 5 for an anomaly and -2 for a normal row, with an error whose
+variance allows for wrong answers; one that all others contradict is trusted less. Contradictory answers about one row
+meet in the middle.
 
 All of it depends on the answers together, not on their order. With more than `MOST_POINTS` different answered rows, the
 nearest to each other are taken as one, with the mean of their answers: time and memory stay bounded.
