@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,7 @@ class Parts:
 
     def __init__(self, folder: Path, rng: Rng) -> None:
         self.folder, self.rng, self.next_key = folder, rng, 0
-        for name in rng.choice(NAMES, int(rng.integers(2, MOST_PARTS)), replace=False):
+        for name in rng.choice(NAMES, int(rng.integers(4, MOST_PARTS)), replace=False):
             self.write(str(name))
 
     def write(self, name: str) -> None:
@@ -59,6 +60,9 @@ class Parts:
 
     def keys(self) -> list[int]:
         return sorted(key for path in self.paths() for key in pq.read_table(path)["key"].to_pylist())
+
+    def last_key(self) -> int:
+        return int(pq.read_table(self.paths()[-1])["key"][0].as_py())
 
     def one(self) -> Path:
         return self.paths()[int(self.rng.integers(len(self.paths())))]
@@ -103,12 +107,13 @@ def leave(parts: Parts) -> None:
 CHANGES: tuple[Callable[[Parts], None], ...] = (remove, rename, replace, add, swap, leave)
 
 
-def failing_from(key: int) -> Callable[[Any, Any], Any]:
-    """Score, but fail at parts that have this key or a later one."""
+def failing_at(key: int) -> Callable[[Any, Any], Any]:
+    """Score, but fail at the part that has this key."""
 
     def apply(model: Any, table: Any) -> Any:  # noqa: F811 - runs on a worker
         for batch in scored_rows(model, table):
-            if max(batch.rows.column("key").to_pylist(), default=0) >= key:
+            if key in batch.rows.column("key").to_pylist():
+                time.sleep(0.2)  # meanwhile others are done
                 raise RuntimeError("stopped here")
             yield batch
 
@@ -123,7 +128,7 @@ def test_every_key_comes_out_once_whatever_changes(client, model, tmp_path: Path
         parts, output = Parts(place / "in", rng), place / "out"
         table = str(place / "in" / "**")
         with pytest.raises((RuntimeError, TableError), match=f"stopped here|{SAME_NAME}"):
-            score(client, model, table, output, apply=failing_from(int(rng.integers(parts.next_key))))
+            score(client, model, table, output, apply=failing_at(parts.last_key()))
         assert not output.exists()
         for _ in range(int(rng.integers(1, 4))):
             change = CHANGES[int(rng.integers(len(CHANGES)))]
