@@ -95,5 +95,10 @@ def report(
     path: Annotated[Path, typer.Option("--results", help="file of the result lines")] = PATH,
 ) -> None:
     """Write docs/answers_study.md from the result lines."""
-    output.write_text(page.page(list(results.read_file(path)), set(suitable_sets()[::CHOSEN_ON_EACH])))
+    sets = suitable_sets()
+    if not sets:  # without them, which half a set is in is unknown
+        raise typer.BadParameter(
+            "The folder that RDPLEARN_DATA names has none of the sets. Name the one that has them."
+        )
+    output.write_text(page.page(list(results.read_file(path)), set(sets[::CHOSEN_ON_EACH])))
     typer.echo(output)

@@ -35,7 +35,7 @@ learns from the answers alone. All means are over sets that every method in the 
 
 The numbers of the Gaussian process (`rdplearn/_feedback/process.py`) were chosen on every second of these sets: those
 are *chosen on*, the others *judged on*. Two things soften that: earlier versions had been counted on all sets; and the
-last choice, to doubt a detector whose alarms turn out normal, was made on the first half among some sixty variants,
+last choice, to doubt a detector whose alarms turn out normal, was made on the first half among about eighty variants,
 most of which hardly differed, and kept after a look at both halves.
 
 AUC is on the rows that were not asked about in 60 answers, which differ between methods; the area is under the curve of
