@@ -1,7 +1,7 @@
 # Two commands do everything, set-up included, in a virtual environment of their own:
 #   make demo    the main job, on data that comes with the install
 #   make test    style, types, import directions, and all tests
-# `make coverage` runs the tests once more and says which lines and branches they reach; the floor is in pyproject.toml.
+# `make coverage` runs the tests once more and says which lines and branches they reach.
 # `make docs` builds the site into docs/_build/html; a warning is an error.
 # `make soak` runs the long tests (`make soak PART=tables` some of them), and writes their figures to docs/soak.md.
 # `make test-wheel` tests the wheel without extras and with each of them, in environments of their own.
@@ -87,6 +87,7 @@ test-mlflow:
 
 # A link to a page or a heading that is not there is a warning, too, so links are checked without a network.
 docs: $(VENV)/ready-for-docs
+	rm -rf docs/api  # pages of names that are gone
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

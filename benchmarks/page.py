@@ -8,33 +8,74 @@ from pathlib import Path
 from benchmarks.measuring import RESULTS
 
 PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
-TITLES = {
-    "default_cost": "The default, fit plus score on one thread, against IsolationForest with 100 trees (seconds of the "
-    "processor)",
-    "first_minute": "Import, fit and score 5,000 x 20 in a fresh process (seconds)",
-    "training": "Training, one thread, against a step-by-step PyTorch autograd member (same steps, same sizes)",
-    "torch": "Training with PyTorch, 30 members stacked in one computation on one CPU thread, against the step-by-step "
-    "PyTorch member (same steps, same sizes)",
-    "threads": "Two threads against one (seconds for the same fit)",
-    "blas_share": "At 200 columns: the step's two matrix products alone, as a share of the step",
-    "scoring": "Scoring 284,807 x 29 with 30 members, against IsolationForest with 100 trees (seconds)",
-    "sparse_memory": "Training on 18,846 x 130,107 sparse rows, 0.12 % full: peak memory beyond the members' weights",
-    "representation": "Features, the paper's setting on 7,674 x 17,387 text-like rows with 1,024 units, against dense "
-    "PyTorch: two threads each",
-    "representation_memory": "Features, the paper's setting on 18,846 x 130,107 sparse rows: peak memory",
-    "transform": "Features of 18,846 x 130,107 sparse rows, against the product with 1,024 columns alone (seconds)",
-    "answers": "An answer of an analyst, until the next row is proposed (seconds of one processor)",
-    "explanation": "Explaining 1,000 rows, against scoring 1,000 rows for each column (seconds of one processor)",
-    "dask_scoring": "Scoring a Parquet dataset on Dask, 10 columns, 30 members: rows per second",
-    "dask_fitting": "Fitting 30 members on Dask",
-    "dask_memory": "On Dask with two workers: most memory of any process",
-    "report": "The report of a Parquet file of 100,000 x 30, against scoring it and placing rows on the map (one "
-    "thread, seconds of the processor), and the weight of the page",
-    "sql_scoring": "`rdplearn score` on ten columns in PostgreSQL, against the same rows in Parquet: default "
-    "detector, two threads; the driver alone is the ceiling",
-    "serving": "`rdplearn serve` on loopback, one row a request, 8 clients at once, against an empty FastAPI endpoint",
-    "serving_batches": "`rdplearn serve` on loopback, 1,000 rows a request, against scoring them in memory",
-    "growth": "Fit on 10 million rows against 100 thousand rows of the same 20 columns, in memory (seconds)",
+TITLES = {  # of each result file its heading, and what was measured
+    "default_cost": (
+        "The default, fit plus score",
+        "One thread, against IsolationForest with 100 trees. Seconds of the processor.",
+    ),
+    "wide_cost": ("The default on wide tables", "The same as above. Seconds of the processor."),
+    "wide_memory": ("A wide sparse table", "Fit and score: peak memory, and the size of the model file."),
+    "first_minute": ("A first result", "Import, fit and score 5,000 x 20 in a fresh process. Seconds."),
+    "training": (
+        "Training",
+        "One thread, against a member in PyTorch that is trained step by step with autograd. Same steps, same sizes.",
+    ),
+    "torch": (
+        "Training with PyTorch",
+        "30 members in one computation on one CPU thread, against the step-by-step member in PyTorch. Same steps, same "
+        "sizes.",
+    ),
+    "threads": ("Two threads against one", "Seconds for the same fit."),
+    "blas_share": (
+        "How much of a step is matrix products",
+        "At 200 columns: the two products of a step alone, as a share of the step.",
+    ),
+    "scoring": ("Scoring", "284,807 x 29 with 30 members, against IsolationForest with 100 trees. Seconds."),
+    "sparse_memory": (
+        "Memory of a fit on sparse rows",
+        "18,846 x 130,107, 0.12% full: peak memory beyond the weights of the members.",
+    ),
+    "representation": (
+        "Features",
+        "The paper's setting on 7,674 x 17,387 rows like texts with 1,024 components, against dense PyTorch. Two "
+        "threads each.",
+    ),
+    "representation_memory": ("Memory of features", "The paper's setting on 18,846 x 130,107 sparse rows."),
+    "transform": (
+        "Features of new rows",
+        "18,846 x 130,107 sparse rows, against the product with 1,024 columns alone. Seconds.",
+    ),
+    "answers": ("An answer", "From an answer until the next row is proposed. Seconds of one processor."),
+    "explanation": (
+        "Reasons",
+        "Explaining 1,000 rows, against scoring 1,000 rows for each column. Seconds of one processor.",
+    ),
+    "one_row": ("The reasons of one row", "By the default. Seconds of one processor."),
+    "dask_scoring": ("Scoring on Dask", "A Parquet dataset of 10 columns, 30 members. Rows per second."),
+    "dask_fitting": ("Fitting on Dask", "30 members."),
+    "dask_memory": ("Memory on Dask", "Two workers: the most memory that any process takes."),
+    "report": (
+        "The report",
+        "Of a Parquet file of 100,000 x 30, against scoring it and placing rows on the map. One thread, seconds of the "
+        "processor. And the size of the page.",
+    ),
+    "sql_scoring": (
+        "Scoring rows of PostgreSQL",
+        "`rdplearn score` on ten columns, against the same rows in Parquet. Default detector, two threads. The driver "
+        "alone is the ceiling.",
+    ),
+    "serving": (
+        "Serving single rows",
+        "`rdplearn serve` on loopback, one row per request, 8 clients at once, against an empty FastAPI endpoint.",
+    ),
+    "serving_batches": (
+        "Serving many rows",
+        "`rdplearn serve` on loopback, 1,000 rows per request, against scoring them in memory.",
+    ),
+    "growth": (
+        "A hundred times as many rows",
+        "Fit on 10 million rows, against 100 thousand rows of the same 20 columns, in memory. Seconds.",
+    ),
 }
 
 
@@ -42,15 +83,15 @@ def write() -> Path:
     """Put the figures of all result files on one page."""
     parts = [
         "# Speed and memory",
-        "Written by `python -m benchmarks page` from `benchmarks/results`; measure anew with `make benchmark`. Figures "
-        "are ratios within one run, in which the things compared take turns and the best turn of each counts: "
-        "machines are shared, and an absolute time proves nothing.",
+        "How long things take, and how much memory they need. Compare the ratios, not the seconds: other work ran on "
+        "the machine. Within one run, the programs that are compared take turns, and the best turn of each counts.",
+        "Written by `python -m benchmarks page` from `benchmarks/results`. To measure again, run `make benchmark`.",
     ]
-    for name, title in TITLES.items():
+    for name, (title, what) in TITLES.items():
         path = RESULTS / f"{name}.json"
         if path.exists():
             result = json.loads(path.read_text())
-            parts += [f"## {title}", markdown_table(result["rows"]), machine_line(result)]
+            parts += [f"## {title}", what, markdown_table(result["rows"]), machine_line(result)]
     PAGE.write_text("\n\n".join(parts) + "\n")
     return PAGE
 

@@ -20,32 +20,32 @@ UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 TITLE = """# How long, on how many workers
 
-Written by `python -m benchmarks page` from `benchmarks/results/dask_sizing.json`; how to use a cluster is in
-[distributed.md](distributed.md)."""
-MODEL = """## The model
+Estimate how long scoring and fitting take with [Dask](distributed.md), for up to a trillion rows.
+Written by `python -m benchmarks page` from `benchmarks/results/dask_sizing.json`."""
+MODEL = """## Scoring
 
-Scoring rows is independent work, a task for each part of the dataset:
+Each part of the dataset is a task of its own:
 
     seconds = start + rows * cost / workers + tasks * 0.001
 
-The cost of a row is proportional to members x numbers x columns beyond some ten columns: four members cost a seventh of
-thirty. The last term is the scheduler, which needs about a millisecond for each task: parts of ten million rows or more
-keep it out of sight."""
+The cost of a row grows with members x components x columns, once there are more than about ten columns. Four members
+cost a seventh of thirty. The last term is the scheduler, which needs about a millisecond for each task. With parts of
+ten million rows or more, it does not matter."""
 NOT_MEASURED = "Start and cost have not been measured on this machine yet: `python -m benchmarks dask` does it."
 FITTING = """## Fitting
 
-A member trains on its own few thousand rows, so the time of a fit is one reading of the table (as long as reading its
-Parquet files takes, shared by all workers) plus
+Each member trains on a few thousand rows of its own. So the time of a fit is one pass over the table (reading its
+Parquet files, shared by all workers) plus
 
     seconds = ceil(members / workers) * seconds of a member
 
-and no more workers than members help. A member's time grows with rounds x steps x columns, not with the table."""
+More workers than members do not help. The time of a member grows with rounds x steps x columns, not with the table."""
 MEMORY = """## Memory
 
-A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model, whatever the size
-of a part and of the table. The scheduler holds some kilobytes for each task: a hundred thousand parts take it a
-gigabyte, so parts should grow with the table. A fit reads every part once (Parquet) or three times (Dask collections:
-count, look, draw) and keeps the drawn rows: thousands for each member and 100,000 for the threshold."""
+A worker holds one batch of rows (at most 65,536, or 2 million cells), their results, and the model. This does not
+depend on the size of a part or of the table. The scheduler needs some kilobytes for each task: a gigabyte for a hundred
+thousand parts. So use larger parts for larger tables. A fit reads every part once (Parquet) or three times (Dask
+collections: count, look, draw). It keeps the drawn rows: thousands for each member, and 100,000 for the threshold."""
 
 
 def write() -> Path:
@@ -66,14 +66,14 @@ def points_and_forecast(result: dict[str, Any]) -> list[str]:
         f"{predicted(start, per_row, point['rows'], point['workers']):.3g} |"
         for point in points
     )
-    titles = "".join(f" {n:,} worker(s) |" for n in WORKERS)
+    titles = "".join(f" {n:,} worker{'s' if n > 1 else ''} |" for n in WORKERS)
     forecast = "\n".join(
-        f"| {rows:.0e} |" + "".join(f" {in_words(predicted(start, per_row, rows, n))} |" for n in WORKERS)
+        f"| {rows:,} |" + "".join(f" {in_words(predicted(start, per_row, rows, n))} |" for n in WORKERS)
         for rows in ROWS
     )
     return [
         f"Fitted to the points below: start {start:.2g} s, cost {per_row * 1e6:.3g} microseconds for a row of "
-        f"{points[0]['columns']} columns and 30 members of 50 numbers each, one thread to a worker.",
+        f"{points[0]['columns']} columns and 30 members of 50 components each, one thread per worker.",
         f"| rows | workers | measured, s | model, s |\n|---|---|---|---|\n{checked}",
         machine_line(result),
         "## What to expect",
@@ -85,7 +85,7 @@ def cost_of_a_member(result: dict[str, Any]) -> str:
     """What a member takes, of the fit that was measured."""
     row = result["rows"][0]
     return (
-        f"Measured: {row['seconds a member, one worker']:.2g} s a member of {row['rounds']} rounds of "
+        f"Measured: {row['seconds a member, one worker']:.2g} s per member of {row['rounds']} rounds of "
         f"{row['steps a round']:,} steps at {row['columns']} columns, the draw of its rows included; {row['members']} "
         f"members are {row['times']:.2f} times as fast with two workers as with one."
     )

@@ -148,17 +148,21 @@ def reproduce(
     folder: ResultsOption = None,
     output: Annotated[Path | None, typer.Option(help="the page to write")] = None,
 ) -> None:
-    """Do everything that is missing, and write the page: resumable, with an estimate first and progress on stderr."""
+    """Do everything that is missing, and write the pages: resumable, with an estimate first and progress on stderr.
+
+    First runs of every table come before second ones, and cheap runs before dear ones.
+    """
     quick = budget is Scale.quick
     place = _folder(folder, quick)
     stages = reproduction.stages(place, quick=quick, n_runs=n_runs or (1 if quick else reproduction.PAPER_RUNS))
-    records = list(results.read(place))
-    runs.to_stderr(str(reproduction.estimate(stages, records or results.read(results.RESULTS))))
+    records = list(results.read(place)) or list(results.read(results.RESULTS))
+    runs.to_stderr(str(reproduction.estimate(stages, records)))
     if dry:
         return
     failed = 0
-    for place_in_list, stage in enumerate(stages, start=1):
-        runs.to_stderr(f"[{place_in_list}/{len(stages)}] {stage.name}")
+    turns = reproduction.in_turns(stages, reproduction.Costs(records))
+    for place_in_list, stage in enumerate(turns, start=1):
+        runs.to_stderr(f"[{place_in_list}/{len(turns)}] {stage.name}")
         failed += runs.work_aloud(stage.name, stage.planned, stage.path, n_jobs=n_jobs)
     for name in STATEMENTS:
         work_on_theory(name, place / "theory", quick=quick)
@@ -171,10 +175,19 @@ def reproduce(
 @app.command()
 def figure(
     folder: Annotated[Path, typer.Option(help="folder to draw into")] = datasets.REPOSITORY / "docs" / "figures",
+    *,
+    digits: Annotated[bool, typer.Option(help="whether to draw the maps of digits, which takes minutes")] = True,
 ) -> None:
-    """Draw Figure 1: the framework, and t-SNE maps of digits by raw pixels, the paper's features and our default."""
-    framework_figure.draw_framework(folder / framework_figure.FRAMEWORK)
-    typer.echo(folder / framework_figure.FRAMEWORK)
+    """Draw Figure 1 (the framework, t-SNE maps of digits by three spaces) and the figures of docs/how_it_works.md."""
+    for draw, name in (
+        (framework_figure.draw_framework, framework_figure.FRAMEWORK),
+        (framework_figure.draw_members, framework_figure.MEMBERS),
+        (framework_figure.draw_voices, framework_figure.VOICES),
+    ):
+        draw(folder / name)
+        typer.echo(folder / name)
+    if not digits:
+        return
     for name, share in framework_figure.draw_digits(folder / framework_figure.DIGITS).items():
         runs.to_stderr(f"{name}: {100 * share:.1f} % of the digits lie beside their like")
     typer.echo(folder / framework_figure.DIGITS)
@@ -185,7 +198,7 @@ def write_results(
     folder: ResultsOption = None,
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "results.md",
 ) -> None:
-    """Write docs/results.md and its figures from the result files."""
+    """Write docs/results.md, the page of tables and their figures from the result files."""
     report.write(output, _folder(folder, quick=False))
     typer.echo(output)
 

@@ -58,17 +58,44 @@ def _columns_of_the_paper(table: tables.Table) -> set[str]:
     return {label for panel in table.panels for row in panel.paper.values() for label in row}
 
 
+class Costs:
+    """What runs will cost, by what the same method took on the same set, scaled by members, or its median."""
+
+    def __init__(self, records: Iterable[dict[str, Any]]) -> None:
+        self._exact, self._by_method = defaultdict(list), defaultdict(list)
+        for record in records:
+            if "read_from" not in record:
+                cost = seconds_of(record) / _size(record["config"])
+                self._exact[record["task"], record["method"], record["data"]].append(cost)
+                self._by_method[record["task"], record["method"]].append(cost)
+        every = [cost for costs in self._by_method.values() for cost in costs]
+        self._typical = median(every) if every else 60.0
+
+    def knows(self, run: runs.Run) -> bool:
+        return (run.task, run.method) in self._by_method
+
+    def seconds(self, run: runs.Run) -> float:
+        """Reckon the processor seconds of a run; of one that nothing is known of, as of a typical one."""
+        costs = self._exact.get((run.task, run.method, run.data)) or self._by_method.get((run.task, run.method))
+        return (median(costs) if costs else self._typical) * _size(run.config)
+
+
+def in_turns(planned: Iterable[Stage], costs: Costs) -> list[Stage]:
+    """Put first runs of every table before second ones, and cheap runs before dear ones: most cells fill soonest."""
+    planned = list(planned)
+    seeds = sorted({run.seed for stage in planned for run in stage.planned})
+    turns = [
+        Stage(f"{stage.name}, run {seed + 1}", [run for run in stage.planned if run.seed == seed], stage.path)
+        for seed in seeds
+        for stage in planned
+    ]
+    return [Stage(turn.name, sorted(turn.planned, key=costs.seconds), turn.path) for turn in turns if turn.planned]
+
+
 def estimate(planned: Iterable[Stage], records: Iterable[dict[str, Any]]) -> Estimate:
-    """Reckon by the lines there are: the same method on the same set, scaled by members, or the method's median."""
+    """Reckon what is missing."""
     records = list(records)
-    done = {results.key_of(record): record for record in records}
-    exact, by_method = defaultdict(list), defaultdict(list)
-    for record in records:
-        if "read_from" not in record:
-            cost = seconds_of(record) / _size(record["config"])
-            exact[record["task"], record["method"], record["data"]].append(cost)
-            by_method[record["task"], record["method"]].append(cost)
-    typical = median(cost for costs in by_method.values() for cost in costs) if by_method else 60.0
+    done, costs = {results.key_of(record): record for record in records}, Costs(records)
     n_planned = n_missing = n_unknown = 0
     total, lacking = 0.0, []
     for run in (run for stage in planned for run in stage.planned):
@@ -79,9 +106,8 @@ def estimate(planned: Iterable[Stage], records: Iterable[dict[str, Any]]) -> Est
         if runs.is_settled(done.get(run.key), run):
             continue
         n_missing += 1
-        costs = exact.get((run.task, run.method, run.data)) or by_method.get((run.task, run.method))
-        n_unknown += not costs
-        total += (median(costs) if costs else typical) * _size(run.config)
+        n_unknown += not costs.knows(run)
+        total += costs.seconds(run)
     return Estimate(n_planned, n_missing, total / 3_600, n_unknown, tuple(dict.fromkeys(lacking)))
 
 

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,14 @@ def append(path: Path, record: dict[str, Any]) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def replace(path: Path, record: dict[str, Any], is_old: Callable[[dict[str, Any]], bool]) -> None:
+    """Add one line and drop the old ones about the same, at once; nobody else may be writing."""
+    kept = [line for line in read_file(path) if not is_old(line)] if path.exists() else []
+    temporary = path.with_suffix(".new")
+    temporary.write_text("".join(json.dumps(line, sort_keys=True) + "\n" for line in [*kept, record]))
+    os.replace(temporary, path)
 
 
 def read(folder: Path) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from experiments.tables.layout import Panel, Table
 
 TERMINAL = 120  # columns
 CLOSE = 0.04  # a competitor that reproduces lies this near to the paper's number
-MANY = 6  # sets from which on columns are compared in notes: with fewer no sign test can reach the 95 % level
+MANY = 6  # sets from which on columns are compared in notes: with fewer no sign test can reach the 95% level
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _entry(panel: Panel, cells: Grid, data: str, label: str) -> str:
     paper = paper_number(panel, data, label)
     if paper is None:
         return ours or "-"
-    return f"{ours or '-'} ({paper.mean:.{panel.digits}f})"
+    return f"{ours or 'not run'} ({paper.mean:.{panel.digits}f})"
 
 
 def _closeness(panel: Panel, cells: Grid, data: list[str], label: str) -> str:

@@ -112,7 +112,7 @@ def test_engines_stop_at_the_same_step(table):
     ]
     last = [{(r["member"], r["round"]): r["step"] for r in history} for history in histories]
     assert last[0] == last[1]
-    assert max(last[0].values()) < 400
+    assert min(last[0].values()) < 400 < sum(last[0].values())
 
 
 @pytest.mark.parametrize("pairs", ["all", "one"])

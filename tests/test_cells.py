@@ -1,5 +1,7 @@
 """The voice of single cells: one impossible value is enough, in any column, for new rows, and from a file."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ import scipy.sparse as sp
 
 import rdplearn
 from rdplearn import RDPDetector, TableModel
-from rdplearn._model.cells import dense
+from rdplearn._model.cells import UNLIMITED, dense
 from rdplearn._types import TableColumns
 from rdplearn._views.curves import Distinct, distinct_columns, fit_curves, rank_curve
 from rdplearn._views.tails import RESIDUAL_POINTS, VOICE_POINTS, score_curve, tail_curve
@@ -141,7 +143,7 @@ def test_what_companions_say_is_what_least_squares_says():
     from rdplearn._training.cells import RIDGE, learn_companions
 
     seen = ranks(rows).astype(np.float64)
-    companions = learn_companions(seen, table, ranks)
+    companions = learn_companions(seen, table, ranks, np.full(4, UNLIMITED))
     left = np.exp(companions.log_residuals(seen.astype(np.float32), table))
     unit = (seen - seen.mean(axis=0)) / seen.std(axis=0)
     for column in range(4):
@@ -150,6 +152,42 @@ def test_what_companions_say_is_what_least_squares_says():
         predicted = others @ np.linalg.solve(gram, others.T @ unit[:, column] / len(unit))
         residual = np.abs(unit[:, column] - predicted)
         assert np.corrcoef(left[:, column], residual)[0, 1] > 0.999
+
+
+def shared(n_rows=3000, n_sharing=21):
+    """Orders of which a few have no city, and as many another city than all others, in common."""
+    frame = orders(n_rows)
+    frame.loc[: n_sharing - 1, "city"] = None
+    frame.loc[n_sharing : 2 * n_sharing - 1, "city"] = "Bonn"
+    return frame, np.arange(2 * n_sharing)
+
+
+def test_what_a_share_of_the_rows_have_in_common_is_not_rarer_than_that():
+    frame, rows = shared()
+    model = TableModel(RDPDetector(**QUICK)).fit(frame)
+    voice, matrix = model.estimator.cells_, np.asarray(dense(model.encoder.transform(frame)))
+    seen = SeenRows(matrix, voice.views)
+    beside = voice.companions.surprises(seen.through(voice.companions.view), matrix, voice.table)
+    city = voice.table.names.index("city")
+    assert np.all(beside[rows, city] <= -np.log(21 / 3000) + 1e-5)
+    free = replace(voice.companions, ceilings=np.full(matrix.shape[1], UNLIMITED))
+    unlimited = free.surprises(seen.through(free.view), matrix, voice.table)
+    assert np.all(unlimited[rows, city] > beside[rows, city])
+    np.testing.assert_array_equal(np.delete(unlimited[:, city], rows), np.delete(beside[:, city], rows))
+
+
+def test_rare_values_that_all_differ_are_as_odd_beside_the_others_as_before():
+    frame, _ = shared()
+    frame.loc[:9, "city"] = [f"nowhere {number}" for number in range(10)]
+    encoder = TableEncoder().fit(frame)
+    rest = [
+        name for name, is_rest in zip(encoder.feature_names_, encoder.table_columns_.is_rest, strict=True) if is_rest
+    ]
+    assert rest == ["city=(rare)"]
+    ceilings = TableModel(RDPDetector(**QUICK)).fit(frame).estimator.cells_.companions.ceilings
+    limited = [encoder.feature_names_[place] for place in np.flatnonzero(ceilings < UNLIMITED)]
+    assert {"city=Bonn", "city missing", "amount missing"} <= set(limited)
+    assert "city=(rare)" not in limited
 
 
 def test_the_tail_counts_rows_and_goes_on_as_a_power():

@@ -42,7 +42,7 @@ def test_one_whole_that_was_cut_is_called_one_whole(name, n_clusters):
     found = assess_clusters(rows, centres_of(rows, n_clusters))
     assert (found.level, found.n_groups) == ("none", 1)
     assert found.words().startswith(
-        f"There are no clusters here. The rows are one whole that was cut into {n_clusters}"
+        f"There are no clusters here. The rows are one group that was cut into {n_clusters}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -98,6 +99,15 @@ def test_the_version_is_the_same_everywhere():
     assert version == [rdplearn.__version__]
     assert f"version: {rdplearn.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {rdplearn.__version__} (" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_source_distribution_has_all_of_the_repository():
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = {*project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"], "pyproject.toml", ".gitignore"}
+    assert {line.split("/")[0] for line in listed.splitlines()} == included
 
 
 def test_the_conda_recipe_asks_for_what_the_package_asks_for():

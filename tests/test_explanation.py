@@ -14,9 +14,10 @@ from sklearn.exceptions import NotFittedError
 import rdplearn
 from rdplearn import RDPDetector, TableModel
 from rdplearn import detector as detector_module
-from rdplearn._explain.attribution import BorrowedValues, most_deviating, n_tried
+from rdplearn._explain import company
+from rdplearn._explain.attribution import BorrowedValues, best_repair_first, most_deviating, n_tried
 from rdplearn._explain.explanation import Explanation
-from rdplearn._explain.typical_rows import N_MEDIAN, N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
+from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from rdplearn.errors import TableError
 from tests.conftest import SMALL
 
@@ -93,14 +94,9 @@ SPARSE_DETECTOR = RDPDetector(**SMALL).fit(sp.csr_array(sparse_table()))
 def test_sparse_rows_are_explained_like_dense_ones():
     rows = sparse_table()[:50]
     sparse = SPARSE_DETECTOR.explain(sp.csr_array(rows)).contributions.toarray()
-    typical_rows = SPARSE_DETECTOR.typical_rows_
     dense = RDPDetector(**SMALL).fit(sparse_table())
-    dense.panels_, dense.typical_rows_ = SPARSE_DETECTOR.panels_, typical_rows
-    object.__setattr__(typical_rows, "rows", typical_rows.rows.toarray())
-    try:
-        again = dense.explain(rows).contributions
-    finally:
-        object.__setattr__(typical_rows, "rows", sp.csr_array(typical_rows.rows))
+    dense.panels_, dense.typical_rows_ = SPARSE_DETECTOR.panels_, SPARSE_DETECTOR.typical_rows_
+    again = dense.explain(rows).contributions
     # where two typical rows are equally near, rounding chooses between them
     agrees = np.isclose(sparse, again, rtol=1e-3, atol=1e-3 * np.abs(again).max(axis=1, keepdims=True)).all(axis=1)
     assert np.mean(agrees) > 0.9
@@ -118,6 +114,7 @@ def test_blocks_do_not_show(detector: RDPDetector, table, monkeypatch):
     whole = detector.explain(table).contributions
     monkeypatch.setattr("rdplearn._explain.attribution.CELLS_AT_ONCE", 1)
     monkeypatch.setattr("rdplearn._explain.attribution.FEWEST_ROWS", 7)
+    monkeypatch.setattr("rdplearn._explain.company.CELLS_AT_ONCE", 1)
     np.testing.assert_array_equal(detector.explain(table).contributions, whole)
 
 
@@ -287,7 +284,7 @@ def test_cost_is_a_score_for_each_column_and_row_to_mend_it_by(detector: RDPDete
     wide = RDPDetector(**SMALL).fit(np.random.default_rng(0).normal(size=(500, 20)))
     scored.clear()
     wide.explain(np.random.default_rng(1).normal(size=(1000, 20)))
-    n_others = 2 + N_NEAREST  # medians of similar rows, usual values, and similar rows one by one
+    n_others = 2 + company.N_NEAREST + company.N_SPREAD  # medians of similar rows, usual values, and the company's
     assert sum(scored) <= 1000 * ((n_others + 1) * 20 + 2)
     assert n_tried(1) == 1
     assert n_tried(3) == 3
@@ -316,12 +313,45 @@ def test_nearest_rows_are_those_of_a_plain_loop(seed: int):
         typical, nearest = typical_rows.similar_rows(form[:20], together, weights)
         typical = typical.toarray() if sp.issparse(typical) else typical
         kept = typical_rows.rows.toarray() if sp.issparse(form) else typical_rows.rows
-        for row, found, company in zip(rows[:20], typical, nearest, strict=True):
+        for row, found, places in zip(rows[:20], typical, nearest, strict=True):
             distances = (np.minimum(np.abs(row - kept) / typical_rows.spread, 1.0) * weights).sum(axis=1)
             nearest_few = np.sort(distances)[:N_NEAREST]
-            np.testing.assert_allclose(distances[company], nearest_few, atol=1e-5)
-            expected = np.where(together, kept[company[0]], np.median(kept[company[:N_MEDIAN]], axis=0))
+            np.testing.assert_allclose(distances[places], nearest_few, atol=1e-5)
+            expected = np.where(together, kept[places[0]], np.median(kept[places], axis=0))
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_cells_are_mended_by_rows_that_are_alike_in_all_other_columns(form):
+    rng = np.random.default_rng(1)
+    rows = np.round(rng.normal(size=(200, 4)), 1)
+    rows[:, 2:] = rng.integers(2, size=(200, 1)) == [[0, 1]]  # a category of two values: one group
+    groups, weights = np.array([0, 1, 2, 2]), np.array([1.0, 2.0, 1.0, 1.0])
+    typical_rows = learn_typical_rows(form(rows), np.abs(rows).sum(axis=1), seed=0)
+    others = company.Company(typical_rows, groups, weights)
+    tried = np.repeat(np.arange(5), 3), np.tile(np.arange(3), 5)
+    cells, sources = others.sources(form(rows[:5]), *tried)
+    kept = rows  # fewer than the company may have: all of them
+    for cell, (row, group) in enumerate(zip(*tried, strict=True)):
+        found = kept[sources[cells == cell]][:, groups == group]
+        apart = np.minimum(np.abs(rows[row] - kept) / typical_rows.spread, 1.0) * weights * (groups != group)
+        nearest = np.argsort(apart.sum(axis=1), kind="stable")[: company.N_NEAREST]
+        farthest = apart.sum(axis=1)[nearest[-1]]
+        sure = kept[apart.sum(axis=1) < farthest - 1e-9][:, groups == group]
+        assert {tuple(value) for value in sure} <= {tuple(value) for value in found}
+        assert len(np.unique(found, axis=0)) == len(found) <= company.N_NEAREST + company.N_SPREAD
+        assert len(found) == 2 or group < 2
+
+
+def test_the_best_repair_comes_first_also_where_two_columns_carry_a_row():
+    contributions, mended = np.array([[0.1, 4.0, 3.0, -1.0], [2.0, 1.0, 0.0, 0.0]]), np.zeros((2, 4))
+    mended[0, [0, 2]] = 0.5, 0.1
+    for form in (np.array, sp.csr_array):
+        made = best_repair_first(form(contributions), sp.csr_array(mended))
+        made = made.toarray() if sp.issparse(made) else made
+        assert made.argmax(axis=1).tolist() == [0, 0]
+        np.testing.assert_allclose(made.sum(axis=1), contributions.sum(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(made, [[7.1 / 3] * 3 + [-1.0], contributions[1]], rtol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,4 +1,4 @@
-"""The README's figures are those of the result files, and its picture is there."""
+"""The figures of the README and of the site's front page of results are those of the result files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,31 @@ import re
 from pathlib import Path
 
 import pytest
-from experiments.front_page.evidence import BEGIN, END, evidence, rows_below, with_evidence
+from experiments.front_page.evidence import (
+    BEGIN,
+    CLAIMS_BEGIN,
+    CLAIMS_END,
+    END,
+    evidence,
+    rows_below,
+    verdicts,
+    with_table,
+)
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
 def test_the_figures_of_the_readme_are_those_of_the_results():
-    assert with_evidence(README, evidence()) == README, "Run: python -m experiments front-page"
+    assert with_table(README, evidence()) == README, "Run: python -m experiments front-page"
+
+
+def test_the_site_quotes_every_claim_of_the_paper_with_its_verdict():
+    page = (ROOT / "docs" / "evidence.md").read_text()
+    assert with_table(page, verdicts(), CLAIMS_BEGIN, CLAIMS_END) == page, "Run: python -m experiments front-page"
+    assert set(rows_below(page, CLAIMS_BEGIN)) == set(
+        rows_below((ROOT / "docs" / "results.md").read_text(), "<!-- claims -->")
+    )
 
 
 def test_no_other_figure_of_quality_stands_in_the_readme():

@@ -104,7 +104,7 @@ def test_malformed_sparse_matrices_are_refused(part, estimator):
     changed = getattr(matrix, part).copy()
     changed[3] = 10**6
     setattr(matrix, part, changed)
-    with pytest.raises(TableError, match=r"The sparse matrix X \(csr\) is malformed: .* Build it anew"):
+    with pytest.raises(TableError, match=r"The sparse matrix X \(csr\) is malformed: .* Build it again"):
         estimator.fit(matrix)
 
 
@@ -226,7 +226,7 @@ def test_a_model_that_makes_no_numbers_of_its_own_rows_is_refused(model, names, 
 
     monkeypatch.setattr("rdplearn._storage.models.write_model_file", absurd)
     rdplearn.save(model.fit(table), tmp_path / "model")
-    with pytest.raises(ModelFileError, match="Its numbers are absurd: rows such as it was fitted on get results"):
+    with pytest.raises(ModelFileError, match="Its weights make no sense: rows like those it was fitted on get"):
         rdplearn.load(tmp_path / "model")
 
 

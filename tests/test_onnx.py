@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 import rdplearn
 from experiments import datasets
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableModel, TorchOptions, export_onnx
+from rdplearn._model.cells import UNLIMITED, dense
 
 onnx = pytest.importorskip("onnx", reason="the export needs the onnx package")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the comparison needs onnxruntime")
@@ -171,6 +172,18 @@ def test_a_table_model_takes_the_numbers_of_its_encoder(tmp_path):
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     (scores,) = session.run(["score_samples"], {"rows": np.array([[31.0, 1.0, 0.0], [57.0, 0.0, 1.0]])})
     np.testing.assert_allclose(scores, model.score_samples(table.slice(0, 2)), rtol=1e-5, atol=SCORES_WITHIN)
+
+
+def test_words_and_holes_that_rows_share_are_no_rarer_than_that_there_either(tmp_path):
+    rng = np.random.default_rng(0)
+    cities = np.where(np.arange(1000) < 10, "Bonn", rng.choice(["Oslo", "Rome"], 1000)).tolist()
+    table = pa.table({"age": [None] * 5 + rng.normal(size=995).tolist(), "city": cities})
+    model = TableModel(RDPDetector(**QUICK)).fit(table)
+    assert np.any(model.estimator.cells_.companions.ceilings < UNLIMITED)
+    export_onnx(model, tmp_path / "model.onnx")
+    rows = np.asarray(dense(model.encoder.transform(table)), dtype=np.float64)[:50]
+    (scores,) = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(["score_samples"], {"rows": rows})
+    np.testing.assert_allclose(scores, model.score_samples(table)[:50], rtol=1e-5, atol=SCORES_WITHIN)
 
 
 @given(st.data())

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rdplearn import RDPDetector, TableModel, plots
+from rdplearn import RDPClusterer, RDPDetector, TableEncoder, TableModel, plots
 from rdplearn._explain.explanation import Explanation
 from rdplearn.table.typical import Typical
 from tests.conftest import SMALL
@@ -63,6 +63,19 @@ def test_every_figure_turns_dark():
     light = figure.layout.template.layout.font.color
     figure.update_layout(template=plots.template("dark"))
     assert figure.layout.template.layout.font.color != light
+
+
+def test_what_judges_a_model_shows_itself_in_sentences():
+    table = np.random.default_rng(0).normal(size=(300, 3))
+    judged = RDPDetector(random_state=0).fit(table).assess(table)
+    assert "would be the same with another seed" in repr(judged).splitlines()[0]
+    assert "At a false-alarm rate of 10%, " in repr(judged).splitlines()[-1]
+    assert "<td" in judged._repr_html_()
+    assert "expected by chance" in judged._repr_html_()
+    clusters = RDPClusterer(3, random_state=0).fit(table).assess(table)
+    assert repr(clusters) == clusters.words()
+    assert clusters._repr_html_().count("<tr>") == 4
+    assert repr(TableEncoder(ignore=["a"])) == "TableEncoder(ignore=['a'])"
 
 
 def test_a_notebook_shows_models_and_explanations_with_their_texts_escaped():

@@ -20,8 +20,8 @@ PUBLIC = {
     """,
     "rdplearn.callbacks": "Callback Checkpoint KeepRounds RecordEvery Records StopOnPlateau",
     "rdplearn.defaults": """
-        DETECTOR_PAPER DetectorChoices MOST_FLAT MOST_LOW MOST_NARROW NARROW TALL TRANSFORMER_PAPER
-        TransformerChoices WIDE choose_for_detector choose_for_transformer in_turn usual_for_shape
+        DETECTOR_PAPER DetectorChoices TRANSFORMER_PAPER
+        TransformerChoices choose_for_detector choose_for_transformer in_turn patience_for usual_for_shape width_of
     """,
     "rdplearn.errors": "CheckpointError ClusterError ModelFileError RDPWarning TableError",
     "rdplearn.evaluation": "classification_score clustering_scores macro_f_score majority_class",

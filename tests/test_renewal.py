@@ -157,7 +157,7 @@ def test_a_table_model_goes_on_and_its_memory_fades():
 
 def test_only_detectors_go_on():
     model = TableModel(RDPClusterer(n_clusters=2, random_state=0)).fit(table("old", 100, 0))
-    with pytest.raises(TypeError, match=r"models of an RDPDetector.*Got RDPClusterer: fit it anew"):
+    with pytest.raises(TypeError, match=r"models of an RDPDetector.*Got RDPClusterer: fit it again"):
         model.partial_fit(table("old", 100, 1))
 
 

@@ -18,8 +18,10 @@ from rdplearn._model.combination import geometric_mean, mean_of
 from rdplearn._model.mapping import draw_mapping
 from rdplearn._model.panel import Panel, Round
 from rdplearn._model.representation import Representation
+from rdplearn._scoring import compiled
 from rdplearn._scoring import scores as scoring
-from rdplearn._scoring.scores import scaled_scores, score_rows, seat_scores, slope_to_compile_with
+from rdplearn._scoring.scores import compiled_slope, scaled_scores, score_rows, seat_scores
+from rdplearn._views.curves import follow
 from rdplearn._views.minmax import UnchangedView
 from rdplearn._views.view import View
 
@@ -114,7 +116,33 @@ def test_the_compiled_pass_scores_as_the_plain_formulas(kind, monkeypatch):
     plain = scaled_scores(TABLE, [together], mean_of(5), None)
     monkeypatch.setattr(scoring, "COMPONENTS_WORTH_COMPILING", 0)
     assert np.array_equal(scaled_scores(TABLE, [together], mean_of(5), None), plain)
-    assert (slope_to_compile_with(together, 1) is None) == (kind == "fourier")
+    assert (compiled_slope(together) is None) == (kind == "fourier")
+
+
+@pytest.mark.parametrize("neighbour", [1, 3, 8])
+def test_the_compiled_pass_picks_the_same_neighbour(neighbour, rng):
+    phi, references = rng.random((321, 4), dtype=np.float32), rng.random((8 * 5, 4), dtype=np.float32)
+    references[::7] = phi[:6]  # some rows meet themselves
+    plain = nearest_subsample_scores(phi, references, 8, neighbour)
+    assert np.array_equal(compiled.nearest_subsample_scores(phi, references, 8, neighbour), plain)
+    assert (plain == 0).any() == (neighbour == 1)
+
+
+def test_one_of_the_smallest_distances_counts(rng):
+    phi, references = rng.random((6, 4), dtype=np.float32), rng.random((6 * 5, 4), dtype=np.float32)
+    nearest = [np.linalg.norm(phi[:, None] - references[5 * s : 5 * s + 5], axis=2).min(axis=1) for s in range(6)]
+    assert nearest_subsample_scores(phi, references, 6, 3) == pytest.approx(np.sort(nearest, axis=0)[2], rel=1e-3)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=9), st.integers(1, 2), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_compiled_curves_give_the_same_bits(knots, n_curves, seed):
+    rng = np.random.default_rng(seed)
+    values, knots = rng.normal(scale=4.0, size=50), np.sort(np.array(knots, dtype=np.float64))
+    values[:10] = rng.choice(knots, 10)
+    heights = [np.cumsum(rng.random(len(knots))) for _ in range(n_curves)]
+    for mine, theirs in zip(compiled.follow(values, knots, heights), follow(values, knots, heights), strict=True):
+        assert np.array_equal(mine, theirs.astype(np.float32))
 
 
 def test_panels_are_scored_through_their_own_views_and_combined():

@@ -372,7 +372,7 @@ def test_a_file_that_leaves_the_number_of_components_open_has_as_many_as_targets
     header, arrays = parts_of(tmp_path / "model")
     parameters = header["model"]["parameters"]
     parameters["n_components"] = None
-    parameters["score_rounds"] = 3
+    parameters["score_rounds"] = 2
     del parameters["even_residuals"], header["model"]["n_scoring"]
     again = rdplearn.load(rewrite(tmp_path / "earlier", header, arrays))
     assert again.n_components == 32

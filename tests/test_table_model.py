@@ -97,15 +97,15 @@ def test_long_tables_are_scored_by_the_compiled_kernel_from_the_same_row_on(monk
     model = TableModel(RDPDetector(**SMALL), TableEncoder(ignore=["name"])).fit(frame)
     plain = model.score_samples(frame)
     compiled = []
-    original = scoring.slope_to_compile_with
+    original = scoring.mean_over_rounds
 
-    def slope(panel, n_scored):
-        compiled.append(n_scored >= scoring.COMPONENTS_WORTH_COMPILING)
-        return original(panel, n_scored)
+    def watched(*of_panel, is_long):
+        compiled.append(is_long)
+        return original(*of_panel, is_long=is_long)
 
     n_components = sum(panel.bias.size for panel in model.estimator.panels_)
     monkeypatch.setattr(scoring, "COMPONENTS_WORTH_COMPILING", 101 * n_components)
-    monkeypatch.setattr(scoring, "slope_to_compile_with", slope)
+    monkeypatch.setattr(scoring, "mean_over_rounds", watched)
     whole = model.score_samples(frame)
     n_panels = len(model.estimator.panels_)
     assert compiled == [False] * 2 * n_panels + [True] * 2 * n_panels  # rows 1-100, rows 101-200

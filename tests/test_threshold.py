@@ -115,10 +115,10 @@ def test_fresh_rows_of_a_binary_table_are_not_reported_by_the_dozen():
         return (rng.random((n_rows, 20)) < np.linspace(0.02, 0.5, 20)).astype(float)
 
     reported = []
-    for seed in range(3):
+    for seed in range(12):  # rare values make a gap in some of them, and none in most
         rng = np.random.default_rng(seed)
         detector = RDPDetector(false_alarm_rate=0.01, random_state=seed).fit(draw(3000, rng))
-        reported.append(np.mean(detector.predict(draw(20_000, rng)) == -1))
+        reported.append(np.mean(detector.predict(draw(8_000, rng)) == -1))
     assert 0.005 < np.median(reported) < 0.02
 
 
@@ -199,9 +199,11 @@ def test_clean_rows_are_all_kept_and_new_rows_like_them_are_reported_at_the_rate
 
 
 def test_clean_rows_teach_what_boosting_would_drop():
-    rng = np.random.default_rng(0)
-    table = np.vstack([rng.normal(size=(900, 3)), rng.normal(6.0, 0.2, size=(100, 3))])  # a tenth is another kind
-    is_rare = np.arange(1000) >= 900
-    boosted, clean = (RDPDetector(contamination=c, random_state=0).fit(table) for c in ("auto", "none"))
-    ranks = [detector.score_samples(table).argsort().argsort()[is_rare].mean() for detector in (boosted, clean)]
-    assert ranks[1] > ranks[0]  # more normal
+    is_rare, ranks = np.arange(1000) >= 900, []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        table = np.vstack([rng.normal(size=(900, 3)), rng.normal(6.0, 0.2, size=(100, 3))])  # a tenth is another kind
+        fitted = [RDPDetector(contamination=c, random_state=seed).fit(table) for c in ("auto", "none")]
+        ranks.append([detector.score_samples(table).argsort().argsort()[is_rare].mean() for detector in fitted])
+    boosted, clean = np.mean(ranks, axis=0)
+    assert clean > boosted  # more normal

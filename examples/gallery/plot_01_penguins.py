@@ -2,8 +2,8 @@
 Unusual penguins, and why
 =========================
 
-The table that comes with rdplearn has 344 penguins: measurements, categories, and cells that are missing. Find the
-unusual ones and see what is odd about each. There is nothing to set up.
+The table that comes with rdplearn has 344 penguins: measurements, categories, and cells that are missing. Ask for the
+4 in 100 that are most unusual, and see what is odd about each.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import pandas as pd
 import rdplearn
 from rdplearn.table import example_table
 
-found = rdplearn.detect(pd.read_csv(example_table()), reasons=True, random_state=0)
+found = rdplearn.detect(pd.read_csv(example_table()), contamination=0.04, reasons=True, random_state=0)
 reported = found[found["anomalous"]].sort_values("rank")
 reported[["species", "anomaly_score", "reason_1", "value_1", "typical_1"]]
 

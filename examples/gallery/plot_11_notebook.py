@@ -14,7 +14,7 @@ from rdplearn import plots
 from rdplearn.table import example_table
 
 penguins = pd.read_csv(example_table())
-model = rdplearn.TableModel(rdplearn.RDPDetector(random_state=0)).fit(penguins)
+model = rdplearn.TableModel(rdplearn.RDPDetector(contamination=0.04, random_state=0)).fit(penguins)
 
 # %%
 # A model shows what became of each column.
@@ -22,7 +22,7 @@ model = rdplearn.TableModel(rdplearn.RDPDetector(random_state=0)).fit(penguins)
 model
 
 # %%
-# An explanation shows the reasons of its rows. Take the rows that are reported for a value.
+# An explanation shows the reasons of its rows. Take the three most unusual rows that have no missing cell.
 
 scores = -model.score_samples(penguins)
 complete = penguins.dropna().index

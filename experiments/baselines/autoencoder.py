@@ -3,7 +3,7 @@
 The paper names no settings. Those of the package most used then (PyOD 0.7: 64-32-32-64 ReLU units, a penalty
 of 0.1 on squared activations) drive the code to zero, so that every row is reconstructed as the mean row: the
 score is the distance to the mean. That is near the paper's column on most sets, though neither on all nor to the
-third digit (the notes under Table 1 in docs/results.md count them); `activity_penalty=0` gives an autoencoder
+third digit (the notes under Table 1 in docs/results_tables.md count them); `activity_penalty=0` gives an autoencoder
 that learns. As a representation:
 one layer of 1,024 leaky units and a linear decoder, as RDP's own network, since the paper's columns "AE" and
 "RDP without L_rdp" agree.

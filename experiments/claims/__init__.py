@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.claims import clustering, detection, statements
-from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, PARTLY, Claim, Evidence
+from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, PARTLY, TABLES_PAGE, Claim, Evidence
 from experiments.theory import command as theory_command
 
-__all__ = ["CLAIMS", "DOES_NOT", "HOLDS", "OPEN", "PARTLY", "Claim", "Evidence", "as_markdown", "judged",
+__all__ = ["CLAIMS", "DOES_NOT", "HOLDS", "OPEN", "PARTLY", "TABLES_PAGE", "Claim", "Evidence", "as_markdown", "judged",
            "rules_as_markdown"]  # fmt: skip
 
 CLAIMS: tuple[Callable[[Evidence], Claim], ...] = (

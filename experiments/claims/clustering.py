@@ -17,7 +17,9 @@ from experiments.claims.evidence import (
     Claim,
     Evidence,
     by_counts,
+    named,
     printed,
+    see,
 )
 from experiments.show import values_matrix
 
@@ -38,14 +40,14 @@ def best_on_text(evidence: Evidence) -> Claim:
             ours = cells[data, "RDP"].mean
             wins = round(ours, 3) >= round(rivals[first], 3)
             good, total = good + wins, total + 1
-            told.append(f"{datasets.title(data)} {title} {ours:.3f}, {first} {rivals[first]:.3f}")
+            told.append(f"{named(data)} {title} {ours:.3f}, {first} {rivals[first]:.3f}")
     return Claim(
         "clustering is best on R8, 20news and RCV1 (section 4.2.2)",
         "best in all six cells",
         f"best or level in {good} of {total} (RCV1 cannot be had): {'; '.join(told)}",
         by_counts(good, total),
         "holds if all, partly from half",
-        "Table `clustering`",
+        see("clustering"),
     )
 
 
@@ -68,7 +70,7 @@ def consistent(evidence: Evidence) -> Claim:
         f"better than {', '.join(told)}{_with_a_part(evidence)}",
         by_counts(good, total),
         "holds if in all cells, partly from half",
-        "Table `clustering`",
+        see("clustering"),
     )
 
 
@@ -83,10 +85,10 @@ def losses(evidence: Evidence) -> Claim:
         "in clustering L_rdp matters more than reconstruction (section 4.2.3)",
         f"F-score falls more without L_rdp on {int((paper[:, 1] < paper[:, 2]).sum())} of these sets",
         f"on {good} of {len(drops)}: "
-        + ", ".join(f"{datasets.title(n)} {a:+.3f} and {b:+.3f}" for n, (a, b) in zip(names, -drops, strict=True)),
+        + ", ".join(f"{named(n)} {a:+.3f} and {b:+.3f}" for n, (a, b) in zip(names, -drops, strict=True)),
         by_counts(good, len(drops)),
         "holds if on all sets, partly from half; change without L_rdp, without L_aux",
-        "Table `ablation_clustering`",
+        see("ablation_clustering"),
     )
 
 
@@ -97,7 +99,7 @@ def distances_suffice(evidence: Evidence) -> Claim:
         names, values = evidence.values("ablation_clustering", metric, ("RDP", NO_NOVELTY))
         gaps = values[:, 1] - values[:, 0] if len(values) else np.empty(0)
         good, total = good + int((gaps >= -0.02).sum()), total + len(gaps)
-        told += [f"{datasets.title(name)} {title} {gap:+.3f}" for name, gap in zip(names, gaps, strict=True)]
+        told += [f"{named(name)} {title} {gap:+.3f}" for name, gap in zip(names, gaps, strict=True)]
         _, paper = printed(evidence.panel("ablation_clustering", metric).paper, ("RDP", NO_NOVELTY))
         their_gaps = paper[:, 1] - paper[:, 0]
         theirs.append(f"by {title} {their_gaps.min():+.3f} to {their_gaps.max():+.3f}")
@@ -107,7 +109,7 @@ def distances_suffice(evidence: Evidence) -> Claim:
         f"without L_aux: {', '.join(told)}" if told else "-",
         by_counts(good, total),
         "holds if at most 0.02 below in all cells, partly from half",
-        "Table `ablation_clustering`",
+        see("ablation_clustering"),
     )
 
 
@@ -123,7 +125,7 @@ def sources(evidence: Evidence) -> Claim:
         f"F-score on Olivetti {gaps[0]:+.3f} and {gaps[1]:+.3f} (RCV1 cannot be had)" if len(gaps) else "-",
         by_counts(sum(gap > 0.01 for gap in gaps), len(gaps)),
         "holds if more than 0.01 above both, partly above one",
-        "Table `ablation_clustering`",
+        see("ablation_clustering"),
     )
 
 
@@ -136,7 +138,7 @@ def better_than_raw(evidence: Evidence) -> Claim:
                 names, values = evidence.values(table, metric, ("RDP", rival))
                 wins = values[:, 0] > values[:, 1] if len(values) else np.empty(0, dtype=bool)
                 good, total = good + int(wins.sum()), total + len(wins)
-                told += [f"{datasets.title(name)} {title} {rival} {gap:+.3f}"
+                told += [f"{named(name)} {title} {rival} {gap:+.3f}"
                          for name, gap in zip(names, values[:, 0] - values[:, 1] if len(values) else (), strict=True)
                          if gap <= 0]  # fmt: skip
                 _, paper = printed(evidence.panel(table, metric).paper, ("RDP", rival))
@@ -147,7 +149,7 @@ def better_than_raw(evidence: Evidence) -> Claim:
         f"in {good} of {total} cells" + (f"; not {', '.join(told)}" if told else ""),
         by_counts(good, total),
         "holds if in all cells that were run, partly from half",
-        "Tables `raw_text`, `raw_images`",
+        see("raw_text", "raw_images"),
     )
 
 
@@ -173,7 +175,7 @@ def runtime(evidence: Evidence) -> Claim:
         else "-",
         OPEN if not names else PARTLY if ratio <= 2 and orders.min() < 4.5 else HOLDS if ratio <= 2 else DOES_NOT,
         "holds up to twice the faster and from 4.5 orders of magnitude below HLLE, partly if only the first",
-        "Table `runtime_clustering`",
+        see("runtime_clustering"),
     )
 
 
@@ -185,14 +187,14 @@ def dimension(evidence: Evidence) -> Claim:
         for name, row in zip(names, values, strict=True):
             width = row.max() - row.min()
             good, total = good + int(width <= 0.04), total + 1
-            told.append(f"{datasets.title(name)} {title} {width:.3f}")
+            told.append(f"{named(name)} {title} {width:.3f}")
     return Claim(
         "in clustering the dimension of the representation hardly matters (appendix E.2)",
         "a figure without numbers",
         f"from 512 to 1,280 components within: {', '.join(told)}" if told else "-",
         by_counts(good, total, enough=0.75),
         "holds if within 0.04 in three quarters of the cells, partly from half",
-        "Table `sensitivity_clustering`",
+        see("sensitivity_clustering"),
     )
 
 
@@ -209,7 +211,7 @@ def on_top(evidence: Evidence, table: str, below: Iterable[str], title: str, pap
         for label in below:
             for one in data:
                 alone, on = cells[one, label], cells[one, f"{label}+RDP"]
-                what = f"{label if len(data) == 1 else datasets.title(one)} {name}"
+                what = f"{label if len(data) == 1 else named(one)} {name}"
                 if alone.values and on.values:
                     gains[what] = round(round(on.mean, 3) - round(alone.mean, 3), 3)
                 else:
@@ -223,7 +225,7 @@ def on_top(evidence: Evidence, table: str, below: Iterable[str], title: str, pap
         f"better in {good} of {len(gains)} cells: {told}" + (f"; not run: {', '.join(missing)}" if missing else ""),
         by_counts(good, len(gains)),
         "holds if in all cells that were run, partly from half",
-        f"Table `{table}`",
+        see(table),
     )
 
 
@@ -231,7 +233,7 @@ def on_doc2vec(evidence: Evidence) -> Claim:
     gaps = []
     for metric, name in CLUSTERING_METRICS.items():
         for data, row in evidence.panel("raw_text", metric).paper.items():
-            gaps.append(f"{datasets.title(data)} {name} {row['Doc2Vec+RDP'].mean - row['Doc2Vec'].mean:+.3f}")
+            gaps.append(f"{named(data)} {name} {row['Doc2Vec+RDP'].mean - row['Doc2Vec'].mean:+.3f}")
     paper = ", ".join(gaps)
     return on_top(
         evidence, "raw_text", ("Doc2Vec",), "RDP on top of Doc2Vec is better than Doc2Vec (appendix G.1)", paper
@@ -259,12 +261,12 @@ def classification(evidence: Evidence) -> Claim:
         if rivals and mine:
             first, own = max(rivals, key=rivals.__getitem__), max(mine, key=mine.__getitem__)
             good += round(mine[own], 3) >= round(rivals[first], 3)
-            told.append(f"{datasets.title(data)} {own} {mine[own]:.3f}, {first} {rivals[first]:.3f}")
+            told.append(f"{named(data)} {own} {mine[own]:.3f}, {first} {rivals[first]:.3f}")
     return Claim(
         "in classification RDP's features, with or without L_aux, are best (appendix H)",
         "on 5 of 5 sets",
         f"on {good} of {len(told)}: {'; '.join(told)}",
         by_counts(good, len(told)),
         "holds if on all, partly from half",
-        "Table `classification`",
+        see("classification"),
     )

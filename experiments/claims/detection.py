@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from experiments import datasets, tables
@@ -20,7 +22,9 @@ from experiments.claims.evidence import (
     Evidence,
     by_counts,
     n_best,
+    named,
     printed,
+    see,
     titles,
 )
 from experiments.show import values_matrix
@@ -42,7 +46,7 @@ def best_on_most(evidence: Evidence) -> Claim:
         f"best or level on {', '.join(ours)}",
         by_counts(counts, total, enough=12 / 14),
         "holds from 12/14 of the cells, partly from half",
-        "Table `detection`",
+        see("detection"),
     )
 
 
@@ -58,12 +62,12 @@ def significant(evidence: Evidence) -> Claim:
             if (p := sign_test(record)) >= LEVEL or record.wins < record.losses:
                 fails.append(f"{rival} by {title} (p = {p:.2f})")
     return Claim(
-        "better than each of the five at the 95 % level, two-tailed sign test (section 4.1.2)",
+        "better than each of the five at the 95% level, two-tailed sign test (section 4.1.2)",
         "all",
         f"{n_tests - len(fails)} of {n_tests} tests" + (f"; not {', '.join(fails)}" if fails else ""),
         by_counts(n_tests - len(fails), n_tests),
         "holds if all, partly from half",
-        "notes under table `detection`",
+        see("detection"),
     )
 
 
@@ -84,13 +88,13 @@ def gains_above_a_tenth(evidence: Evidence) -> Claim:
                 measured.update(names)
     good = [name for name in SIX if name in ours]
     return Claim(
-        "gains of more than 10 % over the best competitor on six sets (section 4.1.2)",
+        "gains of more than 10% over the best competitor on six sets (section 4.1.2)",
         f"names {titles(SIX)}; its cells: {titles(sorted(paper, key=list(datasets.DETECTION).index))}",
         f"{len(good)} of the six: {titles(good) or 'none'}"
         + (f"; besides: {titles(sorted(ours - set(SIX)))}" if ours - set(SIX) else ""),
         by_counts(len(good), len([name for name in SIX if name in measured])),
         "relative, by AUC-ROC or AUC-PR; holds if all six, partly from three",
-        "Table `detection`",
+        see("detection"),
     )
 
 
@@ -138,7 +142,7 @@ def distance_loss_matters(evidence: Evidence) -> Claim:
         f"as the paper has it: {plain}; with boosting kept: {boosted}{_members(evidence, 'RDP', BOOSTED)}",
         verdict,
         "holds if significant with boosting kept, by both; partly if only by one or only where boosting goes too",
-        "Table `ablation_detection`",
+        see("ablation_detection"),
     )
 
 
@@ -150,7 +154,7 @@ def novelty_loss_matters(evidence: Evidence) -> Claim:
         f"{told}{_members(evidence, 'RDP', NO_NOVELTY)}",
         OPEN if not told else (DOES_NOT, PARTLY, HOLDS)[wins],
         "holds if significant by both, partly by one",
-        "Table `ablation_detection`",
+        see("ablation_detection"),
     )
 
 
@@ -174,7 +178,7 @@ def boosting_matters_less(evidence: Evidence) -> Claim:
         f"mean loss without one of them, the others kept: {'; '.join(told)}",
         by_counts(good, total),
         "holds if boosting is worth less than each loss by both metrics, partly in half of the comparisons",
-        "Table `ablation_detection`",
+        see("ablation_detection"),
     )
 
 
@@ -186,7 +190,7 @@ def mapping_beats_original(evidence: Evidence) -> Claim:
         f"by distances alone, as Org_SS learns: {NO_NOVELTY} against Org_SS: {told}" if told else "-",
         OPEN if not told else (DOES_NOT, PARTLY, HOLDS)[wins],
         "holds if significant by both, partly by one",
-        "Table `ablation_detection`",
+        see("ablation_detection"),
     )
 
 
@@ -198,7 +202,7 @@ def projection_beats_original(evidence: Evidence) -> Claim:
         told,
         OPEN if not told else (DOES_NOT, PARTLY, HOLDS)[wins],
         "holds if significant by both, partly by one",
-        "Table `ablation_detection`",
+        see("ablation_detection"),
     )
 
 
@@ -224,7 +228,7 @@ def distances_alone(evidence: Evidence) -> Claim:
         f"minus {', '.join(told)}",
         by_counts(good, len(told)),
         "holds if at most 0.01 below each, partly if so for half of them",
-        "Tables `ablation_detection`, `detection`",
+        see("ablation_detection", "detection"),
     )
 
 
@@ -235,7 +239,7 @@ def runtime(evidence: Evidence) -> Claim:
         tables.table("runtime_detection"), evidence.cells("runtime_detection", metric), list(labels)
     )
     if not names:
-        return Claim(_RUNTIME, _times(theirs_names, theirs), "-", OPEN, _RUNTIME_RULE, "Table `runtime_detection`")
+        return Claim(_RUNTIME, _times(theirs_names, theirs), "-", OPEN, _RUNTIME_RULE, see("runtime_detection"))
     ratio = float(np.median(ours[:, 0] / ours[:, 1:].min(axis=1)))
     allowed = 2 * float(np.median(theirs[:, 0] / theirs[:, 1:].min(axis=1)))
     return Claim(
@@ -244,7 +248,7 @@ def runtime(evidence: Evidence) -> Claim:
         f"{_times(names, ours)}; processor time, {len(names)} sets",
         HOLDS if ratio <= 2 else PARTLY if ratio <= allowed else DOES_NOT,
         _RUNTIME_RULE,
-        "Table `runtime_detection`",
+        see("runtime_detection"),
     )
 
 
@@ -263,28 +267,32 @@ def _times(names: list[str], seconds: np.ndarray) -> str:
         if name in names:
             row = seconds[names.index(name)]
             times = " and ".join(f"{row[1 + place(rival)] / row[0]:.1f}" for rival in ("REPEN", "DAGMM"))
-            told.append(f"on {datasets.title(name)} REPEN and DAGMM take {times} times as long")
+            told.append(f"on {named(name)} REPEN and DAGMM take {times} times as long")
     return "; ".join(told)
 
 
 def dimension(evidence: Evidence) -> Claim:
     cells = evidence.cells("sensitivity_detection", "auc_roc")
-    ranges = {}
-    found = [cell.n_members for (_, size), cell in cells.items() if cell.values and size != "10"]
-    members = max(set(found), key=found.count) if found else 0  # of one size: those of 50 components have more
+    ranges, n_members = {}, {}
     for data in tables.table("sensitivity_detection").data:
-        own = {size: cells[data, size] for size in ("25", "50", "100", "200") if cells[data, size].values}
-        means = [cell.mean for cell in own.values() if cell.n_members == members]
+        own = [cells[data, size] for size in ("25", "50", "100", "200") if cells[data, size].values]
+        if not own:
+            continue
+        least = min(cell.n_members or 0 for cell in own)  # like with like: those of 50 components have more
+        means = [cell.mean for cell in own if cell.n_members == least]
         if len(means) >= 3:
-            ranges[data] = round(max(means) - min(means), 3)
+            ranges[data], n_members[data] = round(max(means) - min(means), 3), least
     steady = [data for data, width in ranges.items() if width <= 0.04]
-    others = [f"{datasets.title(data)} {width:.3f}" for data, width in ranges.items() if width > 0.04]
+    others = [f"{named(data)} {width:.3f}" for data, width in ranges.items() if width > 0.04]
+    counts = Counter(n_members.values())
+    sizes = " and ".join(f"{size} on {counts[size]}" for size in sorted(counts, reverse=True))
     return Claim(
         "in detection the dimension of the representation hardly matters (appendix E.1)",
         "a figure without numbers",
-        f"AUC-ROC within 0.04 from 25 to 200 components, {members} members each, on {len(steady)} of {len(ranges)} sets"
-        + (f"; not {', '.join(others)}" if others else ""),
+        f"AUC-ROC within 0.04 from 25 to 200 components on {len(steady)} of {len(ranges)} sets"
+        + (f"; not {', '.join(others)}" if others else "")
+        + (f"; members: {sizes} sets" if sizes else ""),
         by_counts(len(steady), len(ranges), enough=0.75),
         "holds from three quarters of the sets, partly from half",
-        "Table `sensitivity_detection`",
+        see("sensitivity_detection"),
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets, tables
+from experiments.markdown import anchor
 from experiments.show import values_matrix
 from experiments.summary import Grid, grid
 from experiments.tables.layout import Panel, PaperTable
@@ -20,6 +21,7 @@ COMPETITORS = ("iForest", "AE", "REPEN", "DAGMM", "RND")
 METRICS = {"auc_roc": "AUC-ROC", "auc_pr": "AUC-PR"}
 NO_DISTANCE, NO_NOVELTY, BOOSTED = "RDP\\L_rdp", "RDP\\L_aux", "RDP\\L_rdp boosted"
 LEVEL = 0.05  # of significance, as the paper has it
+TABLES_PAGE = "results_tables.md"  # beside the page of the claims
 
 
 @dataclass(frozen=True)
@@ -81,5 +83,15 @@ def n_best(values: np.ndarray) -> int:
     return int((values[:, 0] >= values[:, 1:].max(axis=1)).sum()) if len(values) else 0
 
 
+def see(*names: str) -> str:
+    """Lead to tables on their page."""
+    return ", ".join(f"[{name.replace('_', ' ')}]({TABLES_PAGE}#{anchor(tables.table(name).title)})" for name in names)
+
+
+def named(data: str) -> str:
+    """Name a set in few words."""
+    return "a fifth of Sector" if data == datasets.SECTOR_PART.name else datasets.title(data).removeprefix("sklearn/")
+
+
 def titles(names: Iterable[str]) -> str:
-    return ", ".join(map(datasets.title, names))
+    return ", ".join(map(named, names))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from experiments import datasets
-from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, Claim, Evidence, by_counts
+from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, Claim, Evidence, by_counts, named, see
 from experiments.theory import bounds, class_structure, learning
 
 
@@ -28,7 +27,7 @@ def deeper(evidence: Evidence) -> Claim:
         "; ".join(told) or "-",
         by_counts(good, total, enough=0.75),
         "short trainings on some sets; holds from three quarters of the comparisons, partly from half",
-        "Tables `depth_detection`, `depth_clustering`",
+        see("depth_detection", "depth_clustering"),
     )
 
 
@@ -56,11 +55,11 @@ def kernel_unbiased(evidence: Evidence) -> Claim:
     return Claim(
         "inner products of Fourier features estimate the kernel without bias (section 3.2, equation 8)",
         "a theorem",
-        f"{100 * np.mean(shares):.1f} % of pairs are more than two standard errors off, where 5 % are expected"
+        f"{100 * np.mean(shares):.1f}% of pairs are more than two standard errors off, where 5% are expected"
         if shares
         else "-",
         OPEN if not shares else HOLDS if np.mean(shares) <= 0.08 else DOES_NOT,
-        "holds up to 8 %",
+        "holds up to 8%",
         "[Statements](#statements)",
     )
 
@@ -75,7 +74,7 @@ def learns_classes(evidence: Evidence) -> Claim:
 
 def mends_distances(evidence: Evidence) -> Claim:
     return _classes(
-        evidence, lambda noise: noise > 0, "and mends what is wrong in corrupted distances (section 3.3)"
+        evidence, lambda noise: noise > 0, "predicting distances mends what is wrong in corrupted ones (section 3.3)"
     )  # fmt: skip
 
 
@@ -87,7 +86,7 @@ def _classes(evidence: Evidence, wanted: Callable[[float], bool], title: str) ->
         over = class_structure.means(records, data, noise)
         start, last = min(step for step in over if step > 0), max(over)
         good += over[last] > max(over[0], over[start]) + 0.005
-        what = f"{data.removeprefix('sklearn/')}{f', noise {noise:g}' if noise else ''}"
+        what = f"{named(data)}{f', noise {noise:g}:' if noise else ''}"
         told.append(f"{what} {over[0]:.3f}, {over[start]:.3f}, {over[last]:.3f}")
     return Claim(
         title,
@@ -107,7 +106,7 @@ def loss_is_learned(evidence: Evidence) -> Claim:
         share, setting = learning.learned(record), record["setting"]
         good, total = good + (share < 0.5), total + 1
         kind = "with L_aux" if setting["auxiliary"] else "alone"
-        told.append(f"{datasets.title(setting['data']).removeprefix('sklearn/')} {kind} {100 * share:.1f} %")
+        told.append(f"{named(setting['data'])} {kind} {100 * share:.1f}%")
     return Claim(
         "φ learns to predict the distances",
         "taken for granted",

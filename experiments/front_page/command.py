@@ -7,16 +7,18 @@ from typing import Annotated
 import typer
 
 from experiments.datasets import REPOSITORY
-from experiments.front_page.evidence import evidence, with_evidence
+from experiments.front_page.evidence import CLAIMS_BEGIN, CLAIMS_END, evidence, verdicts, with_table
 
 
 def front_page(
     picture: Annotated[bool, typer.Option(help="Take the pictures of the report anew, with Chromium.")] = False,
 ) -> None:
-    """Write the README's table of evidence from the pages of results."""
-    readme = REPOSITORY / "README.md"
-    readme.write_text(with_evidence(readme.read_text(), evidence()))
+    """Write the README's table of evidence, and the site's verdicts on the paper, from the pages of results."""
+    readme, site = REPOSITORY / "README.md", REPOSITORY / "docs" / "evidence.md"
+    readme.write_text(with_table(readme.read_text(), evidence()))
+    site.write_text(with_table(site.read_text(), verdicts(), CLAIMS_BEGIN, CLAIMS_END))
     typer.echo(readme)
+    typer.echo(site)
     if picture:
         from experiments.front_page.picture import take_pictures
 

@@ -1,15 +1,20 @@
-"""The README's table of evidence. Every figure is a cell of a page that is generated from result files."""
+"""The README's table of evidence, and the verdicts on the paper's claims for the site's front page of results.
+
+Every figure is a cell of a page that is generated from result files.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from experiments.datasets import REPOSITORY
 from experiments.markdown import markdown_table
 
 BEGIN, END = "<!-- evidence: written by `python -m experiments front-page` -->", "<!-- /evidence -->"
-HEADER = ["", "rdplearn", "beside it", "measured on"]
+CLAIMS_BEGIN, CLAIMS_END = "<!-- verdicts: written by `python -m experiments front-page` -->", "<!-- /verdicts -->"
+HEADER = ["", "rdplearn", "others", "measured on"]
 PEERS = ("IsolationForest", "kNN", "LOF")
 Lines = list[list[str]]
 Rows = dict[str, dict[str, str]]
@@ -18,24 +23,28 @@ Rows = dict[str, dict[str, str]]
 def evidence(docs: Path = REPOSITORY / "docs") -> str:
     """Write the table; a study that has no page yet has no line."""
     default, results, speed = ((docs / name).read_text() for name in ("default.md", "results.md", "speed.md"))
-    lines = [*_labelled_tables(default), *_cost(speed)]
-    for name, lines_of in (("mixed.md", _mixed_tables), ("answers_study.md", _answers)):
-        if (docs / name).exists():
-            lines += lines_of((docs / name).read_text())
-    return markdown_table(HEADER, [*lines, *_paper(default, results)])
+    lines = [*_of(docs / "mixed.md", _mixed_tables), *_labelled_tables(default), *_cost(speed)]
+    lines += [*_of(docs / "answers_study.md", _answers), *_paper(default, results)]
+    return markdown_table(HEADER, lines)
 
 
-def with_evidence(readme: str, table: str) -> str:
-    r"""Put the table between its two marks.
+def verdicts(docs: Path = REPOSITORY / "docs") -> str:
+    """Quote the table of the paper's claims: each claim and its verdict."""
+    rows = rows_below((docs / "results.md").read_text(), "<!-- claims -->")
+    return markdown_table(["the paper's claim", "verdict"], [[claim, row["verdict"]] for claim, row in rows.items()])
+
+
+def with_table(page: str, table: str, begin: str = BEGIN, end: str = END) -> str:
+    r"""Put a table between its two marks.
 
     Examples
     --------
-    >>> with_evidence(f"above {BEGIN} old {END} below", "new ") == f"above {BEGIN}\nnew {END} below"
+    >>> with_table(f"above {BEGIN} old {END} below", "new ") == f"above {BEGIN}\nnew {END} below"
     True
     """
-    before, rest = readme.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{table}{END}{after}"
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{table}{end}{after}"
 
 
 def rows_below(page: str, heading: str) -> Rows:
@@ -59,12 +68,16 @@ def ours(rows: Rows) -> dict[str, str]:
     return rows.get("rdplearn") or [row for label, row in rows.items() if label.startswith("rdplearn")][-1]
 
 
+def _of(page: Path, lines_of: Callable[[str], Lines]) -> Lines:
+    return lines_of(page.read_text()) if page.exists() else []
+
+
 def _labelled_tables(page: str) -> Lines:
     rows = rows_below(page, "## Against what users pick today")
     default = rows["RDP default"]
     sets = next(column for column in default if column.startswith("all "))
-    where = f"{sets.removeprefix('all ')} labelled tables, on which it was chosen: [the default](docs/default.md)"
-    return [["finds anomalies: AUC-ROC / AUC-PR", f"**{default[sets]}**", _listed(rows, PEERS, sets), where]]
+    where = f"{sets.removeprefix('all ')} sets, on which it was chosen: [the default](docs/default.md)"
+    return [["finds anomalies in labelled tables", f"**{default[sets]}**", _listed(rows, PEERS, sets), where]]
 
 
 def _cost(page: str) -> Lines:
@@ -86,10 +99,11 @@ def _mixed_tables(page: str) -> Lines:
     found, reasons = rows_below(page, "## Who finds what"), rows_below(page, "## The right reason")
     n_tables = rows_below(page, "## Who finds what")["tables"]["missing"]
     where = f"errors planted in {n_tables} real mixed tables: [mixed tables](docs/mixed.md)"
+    what, others = "finds errors in mixed tables: AUC-ROC / AUC-PR", _listed(found, PEERS[:1], "all")
     return [
-        ["finds errors in mixed tables", f"**{ours(found)['all']}**", _listed(found, PEERS[:1], "all"), where],
+        [what, f"**{ours(found)['all']}**", others, where],
         ["names the right column first", f"**{ours(reasons)['all']}**", "no reasons to compare", "the same tables"],
-    ]  # fmt: skip
+    ]
 
 
 def _answers(page: str) -> Lines:
@@ -106,7 +120,7 @@ def _paper(default: str, results: str) -> Lines:
     whole = rows_below(default, "## On the paper's sets, whole")
     mean = whole.pop("mean")
     verdict = re.search(
-        r"^(\d+) claims of the paper, as we find them: (\d+) holds, (\d+) partly, (\d+) does not", results, re.M
+        r"^We judged (\d+) claims of the paper: (\d+) hold, (\d+) hold in part, (\d+) do not hold", results, re.M
     )
     if verdict is None:
         raise ValueError("docs/results.md must say how many claims hold. Run: python -m experiments results")

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-SIZE = 1180, 900
+SIZE = 1180, 850
 TOP_MARGIN = 40
 COLOURS = 64
 
@@ -18,7 +18,8 @@ def take_pictures(folder: Path) -> list[Path]:
     import rdplearn
     from rdplearn.table import example_table
 
-    model = rdplearn.TableModel(rdplearn.RDPDetector(random_state=0)).fit(example_table())
+    detector = rdplearn.RDPDetector(contamination=0.04, random_state=0)  # as in `rdplearn demo`
+    model = rdplearn.TableModel(detector).fit(example_table())
     with tempfile.TemporaryDirectory() as temporary:
         page = Path(temporary) / "report.html"
         rdplearn.write_report(model, example_table(), page)

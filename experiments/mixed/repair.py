@@ -1,7 +1,8 @@
 """The right reason, by brute force: the column whose repair lowers a row's score most.
 
-A repair replaces one cell of a row by what might stand there: the column's median or most frequent value, or what the
-ten rows have that are nearest by the other columns. No gradient and no formula of ours has a part in it.
+A repair replaces one cell of a row by what might stand there: the column's median or most frequent value, what the ten
+rows have that are nearest by the other columns, or, if asked for, what rows drawn at random have. No gradient and no
+formula of ours has a part in it.
 """
 
 from __future__ import annotations
@@ -16,31 +17,35 @@ from experiments.mixed.columns import sort_columns
 N_NEAREST = 10
 
 
-def drops(frame: pd.DataFrame, rows: np.ndarray, score: Callable[[pd.DataFrame], np.ndarray]) -> pd.DataFrame:
+def drops(
+    frame: pd.DataFrame, rows: np.ndarray, score: Callable[[pd.DataFrame], np.ndarray], n_random: int = 0
+) -> pd.DataFrame:
     """How much the best repair of each column lowers the scores of some rows: (n_rows, n_columns), never below 0.
 
     rows : places of the rows
     score : anomaly scores of a table's rows, by the model in question
+    n_random : rows drawn at random, whose cells are tried too
     """
-    repaired, places = _repairs(frame, rows)
+    repaired, places = _repairs(frame, rows, n_random)
     after = pd.Series(score(repaired)).groupby([places["row"], places["column"]]).min().unstack()
     before = pd.Series(score(frame.iloc[rows]), index=rows)
     lowered = -after.sub(before, axis=0).reindex(index=rows, columns=range(frame.shape[1]))
     return lowered.fillna(0.0).clip(lower=0.0).set_axis(frame.columns, axis=1)
 
 
-def _repairs(frame: pd.DataFrame, rows: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _repairs(frame: pd.DataFrame, rows: np.ndarray, n_random: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every row with every repair of every column, and which row and column it is."""
     usual = usual_cells(frame)
     unlike = _unlikeness(frame, rows)  # (n_columns, n_rows, n_all_rows)
-    found, places = [], []
+    found, places, rng = [], [], np.random.default_rng(0)
     for place, row in enumerate(rows):
         to_all = unlike[:, place].sum(axis=0)
         for column, name in enumerate(frame.columns):
             by_the_others = to_all - unlike[column, place]
             by_the_others[row] = np.inf
             nearest = np.argpartition(by_the_others, N_NEAREST)[:N_NEAREST]
-            candidates = {usual[name], *frame[name].iloc[nearest]} - {frame[name].iat[row]}
+            tried = [*nearest, *rng.integers(len(frame), size=n_random)]
+            candidates = {usual[name], *frame[name].iloc[tried]} - {frame[name].iat[row]}
             for cell in sorted(candidates):
                 cells = frame.iloc[row].tolist()
                 cells[column] = cell

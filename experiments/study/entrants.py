@@ -15,8 +15,9 @@ FOREST, NEIGHBOURS = "IsolationForest", "kNN"
 # stays in this list: the page corrects for the choice among them.
 TRIED = {
     "2026-11-18-morning": "members with the novelty loss and 8 that predict distances; three kinds of tables",
+    "2026-11-18-smooth": "one smooth rule, 32 components, 2 or 3 rounds; 4 members that keep distances",
 }
-BEFORE = CHOSEN = "2026-11-18-morning"  # what trials are compared with; what `RDPDetector()` is now
+BEFORE, CHOSEN = "2026-11-18-morning", "2026-11-18-smooth"  # what trials are compared with; what `RDPDetector()` is now
 
 
 @dataclass(frozen=True)

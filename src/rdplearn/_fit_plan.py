@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
-from rdplearn._model.combination import geometric_mean, mean_of, with_voices
+from rdplearn._model.combination import geometric_mean, mean_of, of_others, with_voices
 from rdplearn._model.mapping import RandomMapping, check_mapping, with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
@@ -42,10 +42,15 @@ if TYPE_CHECKING:
 SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
 COMPANION_VIEW = "rank"
 DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("leaky", n_targets=32)
-DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.1
-DISTANCE_COMPONENTS, DISTANCE_START = 16, 0.1
-FEWEST_REFERENCES = 8
+DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.03
+DISTANCE_COMPONENTS, DISTANCE_START = (
+    16,
+    1.0,
+)  # from a random projection on, which keeps what is near apart from what is far
+DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
+FEW_TIMES = 3  # its columns: a member that sees fewer rows knows them by heart
+PARTS = 4  # of the rows, one of which each such member does not see
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class FitPlan:
     judged : the rows whose scores decide on the threshold, ascending
     unseen : of these, whether no member sees them, (n_judged,)
     columns : which columns of the matrix belong together; None if it is not the encoding of a table
+    by_heart : whether members know their rows by heart, so that only the others say how normal a row is
     """
 
     seed: int
@@ -67,11 +73,24 @@ class FitPlan:
     judged: Ints
     unseen: Flags
     columns: TableColumns | None
+    by_heart: bool
 
     @property
     def members(self) -> list[MemberPlan]:
         """All members, in their order."""
         return [member for of_team, _ in self.teams for member in of_team]
+
+    @property
+    def numbers(self) -> list[Ints]:
+        """The numbers of the members of each team."""
+        return [np.array([member.number for member in of_team]) for of_team, _ in self.teams]
+
+    def as_unseen(self, scaled: npt.NDArray[np.floating], rows: Ints, weights: Doubles) -> npt.NDArray[np.floating]:
+        """What members say of rows of the fit, as if these were new: see `of_others`. rows : their places."""
+        if not self.by_heart:
+            return scaled
+        seen = np.stack([np.isin(rows, member.rows) for member in self.members], axis=1)
+        return of_others(scaled, seen, weights, self.numbers)
 
     @property
     def settings(self) -> BoostingSettings:
@@ -99,7 +118,7 @@ def plan_fit(
     """
     if chosen is None:
         chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
-    sampling = plan_sampling(detector, n_rows, chosen, seed)
+    sampling = plan_sampling(detector, n_rows, filling.n_columns, chosen, seed)
     views, mappings = (in_turn(choices, chosen.n_members) for choices in (chosen.views, chosen.mapping))
     turns = list(zip(views, mappings, strict=True))
     by_distance = DISTANCE_VIEW if DISTANCE_VIEW in chosen.views else chosen.views[0]
@@ -115,6 +134,7 @@ def plan_fit(
         judged=judged,
         unseen=np.isin(judged, sampling.held_back),
         columns=columns,
+        by_heart=know_by_heart(sampling, filling.n_columns),
     )
 
 
@@ -123,7 +143,7 @@ def draw_seed(detector: RDPDetector) -> int:
     return int(check_random_state(detector.random_state).randint(2**31 - 1))
 
 
-def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, seed: int) -> Sampling:
+def plan_sampling(detector: RDPDetector, n_rows: int, n_columns: int, chosen: DetectorChoices, seed: int) -> Sampling:
     """How many rows members draw, and which they may not see."""
     is_share = not isinstance(chosen.max_samples, Integral)
     n_draws = max(2, round(chosen.max_samples * n_rows)) if is_share else int(chosen.max_samples)
@@ -134,10 +154,19 @@ def plan_sampling(detector: RDPDetector, n_rows: int, chosen: DetectorChoices, s
             f"{detector.filter_fraction}, which leaves {n_left:.1f} of {n_draws} after {detector.n_rounds - 1} rounds: "
             "pass a smaller fraction, fewer rounds or a larger max_samples."
         )
-    n_held_back = 0
+    sampling = Sampling(n_rows, n_draws, detector.bootstrap, np.empty(0, dtype=np.int64))
+    if know_by_heart(sampling, n_columns):
+        leaves_out = not detector.bootstrap and n_rows >= 2 * PARTS
+        return replace(sampling, n_parts=PARTS) if leaves_out else sampling
     if is_calibrated(detector):
         n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
-    return Sampling(n_rows, n_draws, detector.bootstrap, drawn_rows(n_rows, n_held_back, seed))
+        return replace(sampling, held_back=drawn_rows(n_rows, n_held_back, seed))
+    return sampling
+
+
+def know_by_heart(sampling: Sampling, n_columns: int) -> bool:
+    """Whether members see so few rows that these look more normal to them than any new one."""
+    return min(sampling.n_draws, sampling.n_rows) < FEW_TIMES * n_columns
 
 
 def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
@@ -216,7 +245,8 @@ def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettin
         engine="numpy",
         torch=NOTHING_WANTED,
         callbacks=(),  # they are about the members that the user's parameters are about
-        subsamples=(1, max(FEWEST_REFERENCES, round(n_rows / (8 + n_rows / 128)))),
+        subsamples=(DISTANCE_SUBSAMPLES, max(1, round(n_rows / (4 + n_rows / 256) / DISTANCE_SUBSAMPLES))),
+        neighbour=DISTANCE_NEIGHBOUR,
     )
 
 
@@ -226,20 +256,28 @@ def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], memb
     detector.history_ = [record for member in members for record in member.history]
     detector.n_scoring_rounds_, detector.n_renewed_ = plan.settings.score_rounds, 0
     is_geometric = detector.combination == "geometric"
-    teams = [[member.number for member in of_team] for of_team, _ in plan.teams]
     spreads = [member.spread for member in members]
-    detector.combination_ = geometric_mean(spreads, teams) if is_geometric else mean_of(len(members))
+    detector.combination_ = geometric_mean(spreads, plan.numbers) if is_geometric else mean_of(len(members))
 
 
 def take_renewed_members(
     detector: RDPDetector, plan: FitPlan, numbers: Ints, panels: list[Panel], members: Sequence[Member]
 ) -> None:
     """Give a fitted detector new members in place of those with these numbers."""
-    teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]
     detector.panels_ = renewed_panels(detector.panels_, numbers, panels)
-    detector.combination_ = renewed_combination(detector.combination_, numbers, members, teams)
+    detector.combination_ = renewed_combination(detector.combination_, numbers, members, plan.numbers)
     detector.history_ = renewed_history(detector.history_, numbers, members)
     detector.n_renewed_ += len(numbers)
+
+
+def with_unseen(plan: FitPlan, numbers: Ints) -> FitPlan:
+    """The plan of a renewal, in which the members that stay have seen none of the rows. numbers : of the new ones."""
+    nothing = np.empty(0, dtype=np.int64)
+    teams = [
+        ([m if m.number in numbers else replace(m, rows=nothing) for m in of_team], settings)
+        for of_team, settings in plan.teams
+    ]
+    return replace(plan, teams=tuple(teams))
 
 
 def seed_of_renewal(detector: RDPDetector) -> int:
@@ -264,8 +302,8 @@ def anomaly_scores(detector: RDPDetector, matrix: Matrix) -> Doubles:
 
 def learn_voices(
     detector: RDPDetector, plan: FitPlan, views: dict[str, View], curve_rows: Callable[[], Matrix], sampled: Matrix
-) -> Doubles:
-    """Let the cells of a table speak, and bring all voices to one scale; returns the scores of the sampled rows.
+) -> npt.NDArray[np.floating]:
+    """Let the cells of a table speak, and bring all voices to one scale; returns what they say of the sampled rows.
 
     curve_rows : gives the rows that curves are learned from; sampled : the rows that say what is typical
     """
@@ -273,15 +311,17 @@ def learn_voices(
     if columns is not None and is_geometric and len(columns.group_of_column) <= MOST_CELLS:
         detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
-    teams = [np.array([member.number for member in of_team]) for of_team, _ in plan.teams]
-    detector.combination_ = with_voices(detector.combination_, scaled, teams)
-    return detector.combination_.over_members(scaled)
+    unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
+    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers)
+    return scaled
 
 
-def choose_threshold(detector: RDPDetector, plan: FitPlan, scores: Doubles) -> float:
-    """The anomaly score above which `predict` reports a row. scores : of the rows to judge."""
+def choose_threshold(detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating]) -> float:
+    """The anomaly score above which `predict` reports a row. scaled : what voices say of the rows to judge."""
     combination, clean = detector.combination_, is_clean(detector)
-    if is_calibrated(detector) and not look_alike(scores[plan.unseen], scores[~plan.unseen]):
+    scores = combination.over_members(plan.as_unseen(scaled, plan.judged, combination.weights))
+    is_held_back = is_calibrated(detector) and not plan.by_heart
+    if is_held_back and not look_alike(scores[plan.unseen], scores[~plan.unseen]):
         scores = scores[plan.unseen]
     if detector.false_alarm_rate is not None:
         return false_alarm_threshold(scores, detector.false_alarm_rate, combination, clean=clean)

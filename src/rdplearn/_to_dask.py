@@ -32,8 +32,8 @@ def hand_down(opener: Callable[[], Any]) -> None:
 def for_partitions(method: Method) -> Method:
     """Let a method take Dask collections and Parquet datasets besides all that it takes itself.
 
-    `fit` then works on the cluster of the current Dask client, and the other methods return lazy Dask collections, or
-    say which rows they want instead.
+    `fit` then works on the cluster of the current Dask client, and the other methods return lazy Dask collections, take
+    the rows if these are few, or say which rows they want instead.
     """
     table = list(signature(method).parameters)[1]
 
@@ -42,7 +42,8 @@ def for_partitions(method: Method) -> Method:
         X = arguments[0] if arguments else named.get(table)
         if not is_partitioned(X):
             return method(self, *arguments, **named)
-        return distributed().on_partitions(self, method.__name__, X)
+        others = {name: value for name, value in named.items() if name != table}
+        return distributed().on_partitions(self, method.__name__, X, *arguments[1:], **others)
 
     return cast(Method, either)
 

@@ -52,12 +52,14 @@ class TableColumns:
     group_of_column : (n_columns,), the place in `names` that each matrix column came from
     is_mark : (n_columns,), whether it only says that a cell is missing or cannot be read
     weights : (n_groups,), how much each column of the table counts; 0 is the same as ignoring it
+    is_rest : (n_columns,), whether it stands for all rare values together; None after the fit, which alone asks
     """
 
     names: list[str]
     group_of_column: Ints
     is_mark: npt.NDArray[np.bool_]
     weights: Doubles
+    is_rest: Flags | None = None
 
     @cached_property
     def sizes(self) -> Ints:

@@ -5,27 +5,32 @@ no part in any rule.
 
 **The detector** (`choose_for_detector`)
 
-=================  ==============================================  ============  =======================================
-left open          narrow: up to 500 columns                       tall          wide: more than 500 columns
-=================  ==============================================  ============  =======================================
-members            10                                              8             20
-views              robust, rank, robust, robust+rank,              as narrow     minmax, robust, rank, minmax, robust
+One rule for all shapes, and no limit at which it jumps: what is left open follows from two shares.
+
+- The *patience* of members rises from 0 to 1 with the columns (a half at 150 of them) and with the rows (a half at
+  15,000, in a table of more than a few columns). 60 steps say little of hundreds of columns; and to score many rows
+  takes so long that a longer training is hardly noticed.
+- The *width* rises from 0 to 1 with the columns, a half at 500. Of thousands of columns, components that look at one to
+  three each see next to nothing, and robust scales blow up the many columns that are nearly constant: there the paper's
+  view does better, more members have to agree, each needs more rows, and the last round says as much as all.
+
+=================  ==============================================  ============================  ====================
+left open          small table                                     full patience                 full width, beside it
+=================  ==============================================  ============================  ====================
+members            10                                              8                             12
+views              robust, rank, robust, robust+rank,              the same                      minmax, robust
                    rank+surprise
-mapping η          few, leaky, leaky, leaky, leaky                 leaky         leaky
-steps in a round   60                                              240           240
-rows in a step     40                                              20            40
-learning rate      2                                               1             1
-even residuals     yes                                             no            no
-rows of a member   1,024                                           1,024         4,096
-rounds that score  the last 3                                      the last 4    the last 4
-=================  ==============================================  ============  =======================================
+mapping η          few for one member in five, leaky for the rest  leaky                         leaky
+steps in a round   60                                              240                           120
+rows in a step     40                                              40                            80
+learning rate      1                                               a half                        1
+even residuals     1                                               0                             0
+rows of a member   1,024                                           1,024                         4,096
+rounds that score  the last 2                                      the last 3                    the last
+=================  ==============================================  ============================  ====================
 
-A narrow table is tall if it has more than 10,000 rows and more than 7 columns. To score it takes so long that a longer
-training is hardly noticed, and it pays: there are enough columns for anomalies that are unusual in none of them.
-
-Of thousands of columns, components that look at one to three columns each see next to nothing, and robust scales blow
-up the many columns that are nearly constant. The paper's view and mapping, with more steps, do better there. No two
-members see the same of so many columns, and it takes more of them to agree. `docs/default.md` has the figures.
+In between, steps and rates are in between, and views and mappings change one member after the other. `docs/default.md`
+has the figures.
 
 **The transformer** (`choose_for_transformer`), with all pairs of a batch
 
@@ -68,19 +73,15 @@ from rdplearn._views.unit_rows import (
 
 __all__ = [
     "DETECTOR_PAPER",
-    "MOST_FLAT",
-    "MOST_LOW",
-    "MOST_NARROW",
-    "NARROW",
-    "TALL",
     "TRANSFORMER_PAPER",
-    "WIDE",
     "DetectorChoices",
     "TransformerChoices",
     "choose_for_detector",
     "choose_for_transformer",
     "in_turn",
+    "patience_for",
     "usual_for_shape",
+    "width_of",
 ]
 
 DETECTOR_PAPER: dict[str, Any] = {
@@ -123,10 +124,10 @@ TRANSFORMER_PAPER: dict[str, Any] = {
     "dropout": 0.1,
 }
 
-MOST_NARROW = 500  # columns
-MOST_LOW = 10_000  # rows
-MOST_FLAT = 7  # columns: a tall table has more
-USUAL_COMPONENTS = 64  # the learning rates below are for so many
+USUAL_COMPONENTS = 32  # the learning rates below are for so many
+GOLDEN = 0.6180339887498949  # its multiples, without the whole part, fall evenly between 0 and 1
+VIEWS = ("robust", "rank", "robust", "robust+rank", "rank+surprise")
+WIDE_VIEWS = ("minmax", "robust")
 FEWEST_UNIT = 10  # columns: of fewer, a row's length is a good part of what it says
 UNIT_BANDWIDTH = float(np.sqrt(0.5))  # between rows of length 1: exp(-|x - y|^2)
 COMPONENTS_LINEAR, COMPONENTS_LEAKY = 32, 128
@@ -145,42 +146,83 @@ class DetectorChoices:
     n_steps: int
     batch_size: int
     learning_rate: float
-    even_residuals: bool
+    even_residuals: float
     max_samples: float
     score_rounds: int
     distance_members: int = 0
 
 
-NARROW = DetectorChoices(
-    n_members=10,
-    views=("robust", "rank", "robust", "robust+rank", "rank+surprise"),
-    mapping=("few", "leaky", "leaky", "leaky", "leaky"),
-    n_steps=60,
-    batch_size=40,
-    learning_rate=2.0,
-    even_residuals=True,
-    max_samples=1_024,
-    score_rounds=3,
-    distance_members=8,
-)
-LONGER: dict[str, Any] = {
-    "n_steps": 240,
-    "learning_rate": 1.0,
-    "mapping": ("leaky",),
-    "even_residuals": False,
-    "score_rounds": 4,
-}
-TALL = replace(NARROW, n_members=8, batch_size=20, **LONGER)
-WIDE = replace(
-    NARROW, n_members=20, views=("minmax", "robust", "rank", "minmax", "robust"), max_samples=4_096, **LONGER
-)
-
-
 def usual_for_shape(n_rows: int, n_columns: int) -> DetectorChoices:
-    """What the detector chooses for a table of this shape if all is left open: `NARROW`, `TALL` or `WIDE`."""
-    if n_columns > MOST_NARROW:
-        return WIDE
-    return TALL if n_rows > MOST_LOW and n_columns > MOST_FLAT else NARROW
+    """What the detector chooses for a table of this shape if all is left open.
+
+    Examples
+    --------
+    >>> [usual_for_shape(n_rows, 20).n_steps for n_rows in (5_000, 15_000, 100_000)]
+    [62, 121, 240]
+    >>> usual_for_shape(2_000, 5_000).views
+    ('minmax', 'robust')
+    """
+    patience, width = patience_for(n_rows, n_columns), width_of(n_columns)
+    n_members = round(10 - 2 * patience + 4 * width)
+    views = [turn_of(number, WIDE_VIEWS if goes_along(number, width) else VIEWS) for number in range(n_members)]
+    is_few = [number % 5 == 0 and not goes_along(number, patience) for number in range(n_members)]
+    return DetectorChoices(
+        n_members=n_members,
+        views=repeated_part(views),
+        mapping=repeated_part(["few" if few else "leaky" for few in is_few]),
+        n_steps=round(60 * 4**patience * 0.5**width),
+        batch_size=round(40 * 2**width),
+        learning_rate=0.5**patience * 2**width,
+        even_residuals=1.0 - patience,
+        max_samples=round(1_024 * 4**width),
+        score_rounds=round(2 + patience - 2 * width),
+        distance_members=4,
+    )
+
+
+def patience_for(n_rows: int, n_columns: int) -> float:
+    """How long members train, from 0 to 1: the longer, the more columns there are, or rows of more than a few columns.
+
+    Examples
+    --------
+    >>> [round(patience_for(*shape), 2) for shape in ((2_000, 10), (20_000, 10), (2_000, 150), (20_000, 3))]
+    [0.0, 0.72, 0.5, 0.0]
+    """
+    for_rows = rise(n_rows, 15_000, 4) * rise(n_columns, 7, 8)
+    return 1.0 - (1.0 - for_rows) * (1.0 - rise(n_columns, 150, 2))
+
+
+def width_of(n_columns: int) -> float:
+    """How far a table is one of very many columns, from 0 to 1.
+
+    Examples
+    --------
+    >>> [round(width_of(n_columns), 2) for n_columns in (100, 500, 2_000)]
+    [0.0, 0.5, 1.0]
+    """
+    return rise(n_columns, 500, 4)
+
+
+def rise(value: float, half: float, power: int) -> float:
+    """From 0 to 1, a half where the value is `half`; the larger the power, the steeper."""
+    return (value / half) ** power / (1.0 + (value / half) ** power)
+
+
+def goes_along(number: int, share: float) -> bool:
+    """Whether this member is among the share of members that do something; as the share grows, one follows another."""
+    return (number + 1) * GOLDEN % 1.0 < share
+
+
+def repeated_part(turns: Sequence[str]) -> tuple[str, ...]:
+    """The shortest part of a sequence that makes all of it when it is repeated.
+
+    Examples
+    --------
+    >>> repeated_part(["robust", "rank", "robust", "rank", "robust"])
+    ('robust', 'rank')
+    """
+    lengths = range(1, len(turns) + 1)
+    return next(tuple(turns[:n]) for n in lengths if all(turn == turns[place % n] for place, turn in enumerate(turns)))
 
 
 def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> DetectorChoices:
@@ -192,9 +234,9 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
     Examples
     --------
     >>> from rdplearn import RDPDetector
-    >>> shapes = ((10_000, 20), (10_001, 20), (10_001, 7), (100, 501))
-    >>> [choose_for_detector(*shape, RDPDetector().get_params()).n_steps for shape in shapes]
-    [60, 240, 60, 240]
+    >>> chosen = choose_for_detector(500, 5, RDPDetector(n_steps=120).get_params())
+    >>> chosen.n_steps, round(chosen.learning_rate, 2), chosen.n_members
+    (120, 0.5, 10)
     """
     usual = usual_for_shape(n_rows, n_columns)
     settled = {field.name: given[field.name] for field in fields(usual) if given.get(field.name) is not None}
@@ -202,6 +244,8 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
     n_steps = settled.get("n_steps", usual.n_steps)
     pace = given["n_components"] / USUAL_COMPONENTS * usual.n_steps / n_steps
     settled.setdefault("learning_rate", usual.learning_rate * pace)
+    if "even_residuals" in settled:
+        settled["even_residuals"] = float(settled["even_residuals"])
     for name in ("views", "mapping"):
         settled[name] = getattr(usual, name) if is_open(settled[name]) else tuple(turns(settled[name]))
     mappings = [mapping for each in settled["mapping"] for mapping in with_kind(each, usual.mapping)]
@@ -229,6 +273,11 @@ def is_open(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def turn_of(number: int, choices: Sequence[Any]) -> Any:
+    """What a member has of choices that members take turns in."""
+    return choices[number % len(choices)]
+
+
 def in_turn(choices: Sequence[Any], n_members: int) -> list[Any]:
     """What each member has of choices that they take turns in.
 
@@ -237,7 +286,7 @@ def in_turn(choices: Sequence[Any], n_members: int) -> list[Any]:
     >>> in_turn(("robust", "rank"), 3)
     ['robust', 'rank', 'robust']
     """
-    return [choices[member % len(choices)] for member in range(n_members)]
+    return [turn_of(number, choices) for number in range(n_members)]
 
 
 def turns(value: Any) -> list[Any]:

@@ -39,6 +39,7 @@ from rdplearn._fit_plan import (
     seed_of_renewal,
     take_members,
     take_renewed_members,
+    with_unseen,
 )
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
@@ -81,16 +82,17 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     the two is enough to raise an alarm. In the paper every member has both losses.
 
     A score of 2 says that about one normal row in a hundred is as odd, a score of 3 one in a thousand (the negative of
-    it is what `score_samples` gives). What is None or "auto" follows from the shape of the
-    table: a *wide* one has more than 500 columns, a *tall* one fewer, but more than 7 and more than 10,000 rows
-    (`rdplearn.defaults`). `RDPDetector.paper` makes the detector of the paper [1]_, with both losses.
+    it is what `score_samples` gives). What is None or "auto" follows from the shape of the table, without a limit at
+    which it jumps: the defaults below are those of a few columns and thousands of rows, and change with the *patience*
+    and the *width* of `rdplearn.defaults` towards those of many. `RDPDetector.paper` makes the detector of the paper
+    [1]_, with both losses.
 
     Parameters
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, or 8 for tall tables and 20 for wide ones. More give a steadier ranking. Up
-        to 8 that predict distances come on top, see `distance_weight`.
+        Size of the ensemble. By default 10, down to 8 with patience and up to 12 with the width. More give a steadier
+        ranking. Up to 4 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -113,8 +115,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         "robust+rank" is both side by side. With a list, members take turns; `rdplearn.defaults` has the mix that
         "auto" stands for.
     max_samples : int or float, default=None
-        Rows that each member draws: a number, or a share of the table in (0, 1]. By default 1,024, and 4,096 for wide
-        tables.
+        Rows that each member draws: a number, or a share of the table in (0, 1]. By default 1,024, up to 4,096 with the
+        width.
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
     n_rounds : int, default=4
@@ -122,28 +124,29 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     filter_fraction : float in [0, 0.5), default=0.1
         Share of the kept rows dropped after each round.
     score_rounds : int, default=None
-        A row's score is the mean over the members of this many last rounds, or of all if there are fewer. By default 3,
-        and 4 for tall and wide tables. One, as in the paper, is the fastest; more give a steadier ranking.
+        A row's score is the mean over the members of this many last rounds, or of all if there are fewer. By default 2,
+        3 with much patience, 1 with the width. One, as in the paper, is the fastest; more give a steadier ranking.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
         member gives a row, on the scale of surprise. Members that take turns need the latter.
-    even_residuals : bool, default=None
+    even_residuals : bool or float in [0, 1], default=None
         Divide the residual of each component of φ by its size on the rows kept, so that none makes the score by itself;
-        not in the paper. By default True, and False for tall and wide tables. Where φ or η is a function of your own,
-        or a member sees no more rows than columns, residuals are taken as they are.
+        not in the paper. A number between 0 and 1 is a power of that size. By default 1, falling to 0 with patience.
+        Where φ or η is a function of your own, or a member sees no more rows than columns, residuals are taken as they
+        are.
     **Targets**
     mapping : str, transformer, callable, RandomMapping, or list of these, default="auto"
         The random mapping η: "leaky", "linear", "sparse", "fourier", "identity" or "few". A scikit-learn transformer
         is cloned, seeded and fitted on each member's rows; a callable takes rows to targets and must always give the
-        same answer; `rdplearn.RandomMapping` adds options. With a list, members take turns; "auto" is a mix, or
-        "leaky" for tall and wide tables.
-    n_components : int, default=64
+        same answer; `rdplearn.RandomMapping` adds options. With a list, members take turns; "auto" is "few" for one in
+        five and "leaky" for the rest, or for all with patience.
+    n_components : int, default=32
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
         ranking for more time.
     **Losses**
     distance_weight : float, default=None
         Weight of the distance prediction loss beside the novelty loss, 1 in the paper. By default the two have members
-        of their own: `n_members` with the novelty loss, and up to 8 more that predict distances, of all pairs of a
+        of their own: `n_members` with the novelty loss, and up to 4 more that predict distances, of all pairs of a
         batch, and score rows by their distance to a subsample in the space that they learned. 0 leaves these out.
     novelty_weight : float, default=1.0
         Weight of the novelty loss; 0 turns it off, and rows are scored by their distance to subsamples of the kept rows
@@ -156,12 +159,12 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         expectation, without its noise: φ stays closer to zero, the more so where it is uncertain.
     **Optimiser**
     n_steps : int, default=None
-        Steps of gradient descent in each round. By default 60, and 240 for tall and wide tables.
+        Steps of gradient descent in each round. By default 60, up to 240 with patience, half of that with the width.
     batch_size : int, default=None
-        Rows in each step. By default 40, and 20 for tall tables.
+        Rows in each step. By default 40, up to 80 with the width.
     learning_rate : float, default=None
-        By default 2 for 60 steps, 1 for the 240 of tall and wide tables; less in proportion for more steps than that,
-        and more for more than 64 components, so that each learns as fast however many there are.
+        By default 1, a half with patience, twice as much with the width; less in proportion for more steps than the
+        shape asks for, and more for more than 32 components, so that each learns as fast however many there are.
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
@@ -244,7 +247,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         "filter_fraction": [Interval(Real, 0, 0.5, closed="left")],
         "score_rounds": [Interval(Integral, 1, None, closed="left"), None],
         "combination": [StrOptions({"mean", "geometric"})],
-        "even_residuals": ["boolean", None],
+        "even_residuals": ["boolean", Interval(Real, 0, 1, closed="both"), None],
         "mapping": [str, HasMethods(["fit", "transform"]), callable, RandomMapping, list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "distance_weight": [Interval(Real, 0, None, closed="left"), None],
@@ -279,9 +282,9 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         filter_fraction: float = 0.1,
         score_rounds: int | None = None,
         combination: Literal["mean", "geometric"] = "geometric",
-        even_residuals: bool | None = None,
+        even_residuals: float | None = None,
         mapping: Any = "auto",
-        n_components: int = 64,
+        n_components: int = 32,
         distance_weight: float | None = None,
         novelty_weight: float = 1.0,
         inner_product: Literal["l1", "plain"] = "l1",
@@ -354,7 +357,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         >>> RDPDetector().for_shape(500, 20).views
         ('robust', 'rank', 'robust', 'robust+rank', 'rank+surprise')
         >>> RDPDetector(views="rank").for_shape(50_000, 20).n_steps
-        240
+        237
         """
         chosen = choose_for_detector(n_rows, n_columns, self.get_params(deep=False))
         own = {field.name: getattr(chosen, field.name) for field in fields(chosen) if hasattr(self, field.name)}
@@ -420,16 +423,17 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         views, teams = fit_views(plan.views, matrix, plan.seed, columns), teams_of(plan.teams, numbers)
         trained = train_members(matrix, views, teams, self.n_jobs, verbose=bool(self.verbose))
         take_renewed_members(self, plan, numbers, *trained)
-        self._settle(matrix, plan, views)
+        self._settle(matrix, with_unseen(plan, numbers), views)
         return self
 
     def _settle(self, matrix: Matrix, plan: FitPlan, views: dict[str, View]) -> None:
         """Learn from rows how rare scores are, what is typical, and where the line is, once the members are there."""
-        scores = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
+        scaled = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
+        scores = self.combination_.over_members(scaled)
         self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
         if not np.array_equal(plan.sampled, plan.judged):
-            scores = anomaly_scores(self, matrix[plan.judged])
-        self.offset_ = -choose_threshold(self, plan, scores)
+            scaled = all_scaled_scores(self, matrix[plan.judged])
+        self.offset_ = -choose_threshold(self, plan, scaled)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:
@@ -462,7 +466,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
         """Which columns made each row as anomalous as it is; see `docs/explanations.md`.
 
-        Costs less than scoring a row for each column. Contributions depend on the row and the fitted detector alone.
+        Each cell is mended in two ways and more, and the row scored again. Contributions depend on the row and the
+        fitted detector alone.
 
         Parameters
         ----------

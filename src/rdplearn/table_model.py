@@ -138,7 +138,7 @@ class TableModel(BaseEstimator):
         if not hasattr(self.estimator, "partial_fit"):
             raise TypeError(
                 "partial_fit is for models of an RDPDetector, which has members to renew. Got "
-                f"{type(self.estimator).__name__}: fit it anew."
+                f"{type(self.estimator).__name__}: fit it again."
             )
         opened = open_table(table)
         sample, n_before = self._sample(opened), self.estimator.n_renewed_

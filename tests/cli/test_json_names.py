@@ -21,7 +21,13 @@ COMMANDS = {
     "cluster": [TABLE, "-k", "3"],
     "embed": [TABLE, "-o", "features.csv"],
     "watch": ["model", TABLE],
+    "review": ["model", TABLE, "--answers", "answers.csv"],
+    "tell": ["model", "answers.csv", "-o", "answered"],
+    "mute": ["answered", "answers.csv", "--row", "4", "-o", "quiet"],
+    "inspect MODEL": ["quiet"],
+    "export": ["model", "-o", "model.onnx"],
 }
+ELSEWHERE = {"report", "serve", "fit", "demo"}  # tested in other places, or below
 
 
 def documented(command: str) -> dict[str, str]:
@@ -52,4 +58,12 @@ def model(run: Run, tmp_path, monkeypatch) -> None:
 @pytest.mark.usefixtures("model")
 def test_commands_print_the_names_of_the_page(run: Run):
     for command, arguments in COMMANDS.items():
-        check(command, run(command, *arguments, "--json", "-q").stdout)
+        printed = run(command.split()[0], *arguments, "--json", "-q", stdin="yyq").stdout
+        check(command, printed.splitlines()[-1])
+    check("fit", run("fit", TABLE, "--update", "model", "--json", "-q").stdout)
+    check("score", run("score", "quiet", TABLE, "--json", "-q").stdout)
+
+
+def test_every_command_that_speaks_json_is_on_the_page(run: Run):
+    commands = set(re.findall(r"^  (\w+) ", run("--help").stdout.partition("Commands:")[2], flags=re.MULTILINE))
+    assert commands == {command.split()[0] for command in COMMANDS} | ELSEWHERE

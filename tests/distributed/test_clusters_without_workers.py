@@ -42,8 +42,8 @@ def test_work_that_nobody_does_is_given_up_with_a_word(cluster, trouble, told):
     tasks, start = Tasks(cluster[1]), time.monotonic()
     with (
         dask.config.set({"rdplearn.seconds-without-workers": 1.5}),
-        pytest.warns(RDPWarning, match=rf"{told}.* If no worker takes tasks within \d seconds, the work is given up"),
-        pytest.raises(ClusterError, match=rf"{told}.* Nothing was done for \d seconds, and the work is given up"),
+        pytest.warns(RDPWarning, match=rf"{told}.* If no worker takes tasks within \d seconds, the work is stopped"),
+        pytest.raises(ClusterError, match=rf"{told}.* Nothing was done for \d seconds, so the work is stopped"),
     ):
         tasks.results(tasks.start([tasks.named("rdp-any", abs, -1)]))
     assert time.monotonic() - start < 20

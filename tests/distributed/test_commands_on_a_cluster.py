@@ -115,7 +115,7 @@ def test_a_clusterer_of_a_cluster_is_kept_as_one_of_this_machine(run, folder):
     [
         (["-o", "x.csv"], "must be the name of a folder", 1),
         (["-o", "-"], "needs files to read and a folder to write", 2),
-        (["--separator", ";"], "leave nothing to say", 2),
+        (["--separator", ";"], "reads Parquet files. Leave out", 2),
         (["--id", "ordr"], "Did you mean 'order'?", 1),
     ],
     ids=lambda value: str(value),

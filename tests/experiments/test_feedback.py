@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from experiments.feedback import answering, page
+from experiments.feedback import answering, command, page
 from experiments.feedback.command import app, key_of
 from experiments.feedback.entrants import ENTRANTS, Unmoved
 from typer.testing import CliRunner
@@ -44,13 +44,28 @@ def test_answers_help_on_a_planted_table_and_the_run_can_be_continued(folders, t
     for methods, wrong in (("RDP;RDP, answered;IsolationForest", "0"), ("RDP, answered", "0.1")):
         outcome = CliRunner().invoke(app, [*arguments, methods, "--wrong", wrong])
         assert outcome.exit_code == 0, outcome.output
-    lines = list(results.read_file(path))
+    before = lines = list(results.read_file(path))
     found = {key_of(line)[0]: line["found_60"] for line in lines if line["wrong"] == 0}
     assert found["RDP, answered"] > found["RDP"]
     CliRunner().invoke(app, [*arguments, "RDP"])
     assert list(results.read_file(path)) == lines
     # forests of coniferest are not installed for tests: their lines are as RDP's
     as_forests = [{**line, "method": name} for line in lines if line["method"] == "RDP" for name in page.RIVALS]
-    told = page.page([*lines, *as_forests], chosen_on=set())
-    assert "| found in 60 answers, of no feedback | 1.9 | " in told
+    for chosen_on, column in ((set(), "judged on"), ({"adbench/planted"}, "chosen on")):
+        told = page.page([*lines, *as_forests], chosen_on)
+        assert f"| | wanted | all: 1 sets | {column}: 1 sets |" in told
+        assert "| found in 60 answers, of no feedback | 1.9 | " in told
+        assert f"## Of these, {column}: 1\n" in told
     assert set(ENTRANTS) >= {line["method"] for line in lines}
+    # after a change of RDP its lines are replaced, and no others; what a stopped run has done is not done again
+    results.append(path, {**lines[0], "wrong": 0.5})
+    monkeypatch.setattr(command, "RENEWED", (("RDP, answered", 0.0, 60, 1), ("RDP, answered", 0.1, 60, 1)))
+    for commits in (["new", "new"], ["new", "new"], ["newer", "newer"]):
+        monkeypatch.setattr(command.runs, "commit_of", lambda folder, commit=commits[0]: commit)
+        outcome = CliRunner().invoke(app, ["renew", "--results", str(path)])
+        assert outcome.exit_code == 0, outcome.output
+        renewed = list(results.read_file(path))
+        assert len(renewed) == len(lines) + 1
+        assert [line["commit"] for line in renewed if line["method"] == "RDP, answered"] == commits
+        assert outcome.output.count("found in 60 answers") == (0 if renewed == before else 2)
+        before = renewed

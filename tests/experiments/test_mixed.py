@@ -138,6 +138,8 @@ def test_the_best_repair_is_that_of_the_broken_cell():
     assert lowered.loc[5].idxmax() == "town"
     assert lowered.loc[3, "tax"] == 5.0
     assert lowered.loc[5, "tax"] == 0.0
+    by_more = repair.drops(frame, np.array([5, 3]), score, n_random=5)
+    assert (by_more >= lowered).all(axis=None)
 
 
 def test_what_no_repair_helps_lowers_nothing():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from experiments.__main__ import app
 from experiments.evaluation import evaluate
@@ -44,6 +45,25 @@ def test_the_estimate_is_of_what_is_missing_and_by_what_runs_took():
         done = {**line, "seed": 0, "config": {"n_members": 30}, "cpu_seconds": 360.0}
         assert reproduction.estimate([stage], [line, done]).n_missing == 1
     assert str(told).startswith("2 of 2 runs are missing, about 12 minutes of processor time")
+
+
+def test_first_runs_of_every_table_come_first_and_cheap_ones_before_dear_ones():
+    def run(data, seed):
+        return runs.Run("detection", "AE", {"n_members": 30}, data, seed, None)
+
+    lines = [{"task": "detection", "method": "AE", "data": data, "cpu_seconds": seconds, "config": {"n_members": 5}}
+             for data, seconds in (("census", 50.0), ("bank", 10.0))]  # fmt: skip
+    costs = reproduction.Costs(lines)
+    assert costs.seconds(run("census", 0)) == pytest.approx(300)
+    assert costs.seconds(run("lung", 0)) == pytest.approx(180)  # of a set without a line: the method's median
+    stages = [
+        reproduction.Stage("a", [run(data, seed) for seed in (0, 1) for data in ("census", "bank")], None),
+        reproduction.Stage("b", [run("lung", 0)], None),
+    ]
+    turns = reproduction.in_turns(stages, costs)
+    assert [turn.name for turn in turns] == ["a, run 1", "b, run 1", "a, run 2"]
+    assert [one.data for one in turns[0].planned] == ["bank", "census"]
+    assert sum(len(turn.planned) for turn in turns) == 5
 
 
 def test_the_paper_s_budget_has_ten_runs_of_every_table(tmp_path):
@@ -92,6 +112,21 @@ def test_the_framework_is_drawn_as_svg(tmp_path):
     assert text.startswith("<svg")
     for words in ("φ(xᵢ; Θ)", "η(xⱼ)", "L_rdp", "L_aux"):
         assert words in text
+
+
+def test_the_voices_of_the_default_are_drawn(tmp_path):
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    framework_figure.draw_members(tmp_path / "members.svg")
+    assert "never trained" in (tmp_path / "members.svg").read_text()
+    framework_figure.draw_voices(tmp_path / "voices.png", n_rows=200, n_places=10)
+    assert (tmp_path / "voices.png").stat().st_size > 10_000
+
+
+def test_distances_find_the_hole_of_a_ring():
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 500)
+    ring = np.c_[np.cos(angle), np.sin(angle)]
+    ranks = framework_figure.voice_ranks(ring, np.vstack([[[0.0, 0.0]], ring[:99]]))
+    assert ranks["distance"][0] == ranks["both"][0] == 99
 
 
 def test_digits_are_mapped_by_three_spaces(tmp_path):

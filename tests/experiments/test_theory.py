@@ -70,6 +70,14 @@ def test_the_curvature_tells_where_steps_are_too_long():
     rows = np.ones((50, 300))
     assert rounding.sharpness(rows, 50) == pytest.approx(2 / 50 * 301)
     assert rounding.sharpness(rows, 50) == pytest.approx(rounding.sharpness(np.ones((400, 300)), 50))
+    assert rounding.stable_below(0.1) == pytest.approx(38)  # the paper's rate, momentum 0.9
+
+
+def test_the_table_of_kernels_has_the_curvature_of_each_set():
+    setting = {"data": "lung", "n_steps": 10}
+    measured = {"auc_roc": dict.fromkeys(rounding.KERNELS, 0.5), "largest_difference": {"Nehalem": 1e-7}}
+    lines = [{"setting": setting, "measured": one} for one in (measured, {**measured, "sharpness": 34})]
+    assert rounding.as_markdown(lines).count("| 1e-07 | 34 | 38 |") == 2
 
 
 def test_mappings_are_drawn_anew_by_seed():

@@ -160,11 +160,18 @@ def test_raw_images_of_the_quick_budget_are_shown(tmp_path):
 
 
 def test_equation_numbers_are_those_of_the_paper():
-    """Nothing here calls the bounds of projections 6 to 8, nor the kernel's equation 9: LaTeX has 5 to 7 and 8."""
-    for path in [*tables_folder().rglob("*.py"), *(tables_folder().parent / "docs").glob("*.md")]:
+    """LaTeX has L_rdp as 2, L_aux of clustering as 3 and of detection as 4, projections as 5 to 7, the kernel as 8."""
+    root = tables_folder().parent
+    for path in (path for folder in ("experiments", "src", "tests") for path in (root / folder).rglob("*.py")):
         text = path.read_text().lower()
         assert not re.search(r"equations 6 to [89]", text), path
         assert not re.search(r"(fourier|kernel)[^.]*\(equation 9\)", text), path
+    losses = (root / "src/rdplearn/_model/losses.py").read_text()
+    named = re.findall(r"^    L_\{(\w+)\}(?:\^\{(\w+)\})? = .*\n.*equation (\d)", losses, re.MULTILINE)
+    assert named == [("rdp", "", "2"), ("aux", "ad", "4"), ("aux", "clu", "3")]
+    mapping = (root / "src/rdplearn/_model/mapping.py").read_text()
+    assert re.search(r"inner\s+products.*?\(equations 5 to 7\)", mapping, re.DOTALL)
+    assert re.search(r"fourier.*?\(equation 8\)", mapping, re.DOTALL)
 
 
 def tables_folder():

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 import rdplearn
 from rdplearn import RDPDetector, review
+from rdplearn._feedback.answers import weighed
 from rdplearn._feedback.columns import learn_columns, nearness
-from rdplearn._feedback.process import MOST_POINTS
+from rdplearn._feedback.process import MOST_POINTS, doubt_of
 from tests.feedback.conftest import FINE, WRONG
 
 
@@ -91,15 +92,24 @@ def test_contributions_add_up_and_name_the_answered_rows(detector, strange):
     assert np.allclose(sums, explanation.anomaly_scores - explanation.baseline, atol=1e-9)
     assert explanation.contributions[0, -1] < 0 < explanation.contributions[1, -1]
     assert explanation.sentences(0)[-1].startswith("your answers (")
+    assert any(") account for " in told for told in explanation.sentences(1))
+    assert "your answers (" in repr(explanation)
     assert "normal" in explanation.values[0, -1]
     assert any(name in explanation.values[1, -1] for name in ("13", "14"))
 
 
-def test_the_process_is_the_textbook_formula(detector, strange):
-    """Mean and spread against a plain solve, with the answers' errors as they were weighed."""
+@pytest.mark.parametrize(("n_normal", "doubt"), [(0, 1.0), (57, 2.0)])
+def test_the_process_is_the_textbook_formula(detector, strange, n_normal, doubt):
+    """Mean and spread against a plain solve, with the answers' errors as they were weighed.
+
+    57 and 3 normal answers are twice as many as 2 anomalous ones allow for.
+    """
     reviewed = told(detector, strange)
+    if n_normal:
+        reviewed.tell(strange[100 : 100 + n_normal], "normal")
     process, opinions = reviewed._process, reviewed._opinions(strange)
-    prior, variances = opinions[:, 0], np.array([0.3, *[1 / (opinions.shape[1] - 1)] * (opinions.shape[1] - 1)])
+    n_members = opinions.shape[1] - 1
+    prior, variances = opinions[:, 0], doubt * np.array([0.3, *[1 / n_members] * n_members])
     near = nearness(reviewed._columns(strange), process.points)
     covariance = 16.0 * near + opinions @ np.diag(variances) @ process.opinions.T
     weights = process.weights
@@ -107,6 +117,23 @@ def test_the_process_is_the_textbook_formula(detector, strange):
     assert np.allclose(prior + covariance @ weights, -reviewed.score_samples(strange), atol=1e-4)
     spread = np.sqrt(16.0 + opinions**2 @ variances - np.einsum("ij,jk,ik->i", covariance, inverse, covariance))
     assert np.allclose(spread, reviewed.uncertainty(strange), atol=1e-4)
+
+
+def test_trust_is_in_doubt_while_answers_find_nothing(detector, strange):
+    reviewed, top = review(detector), np.argsort(detector.score_samples(strange))[:40]
+    before = reviewed.uncertainty(strange)
+    reviewed.tell(strange[top[:10]], "normal")
+    assert (reviewed.uncertainty(strange) <= before + 1e-9).all()
+    reviewed.tell(strange[top[10:]], "normal")
+    backwards = review(detector)
+    for place in top[::-1]:
+        backwards.tell(strange[[place]], "normal")
+    assert np.array_equal(backwards.score_samples(strange), reviewed.score_samples(strange))
+    assert doubt_of(*weighed(reviewed.answers_.sure())) == 4.0
+    reviewed.tell(strange[[350]], ["anomalous"])
+    assert doubt_of(*weighed(reviewed.answers_.sure())) == 2.0
+    reviewed.take_back(strange[top])
+    assert doubt_of(*weighed(reviewed.answers_.sure())) == 1.0
 
 
 def test_nearness_is_the_same_for_sparse_rows(detector, strange):
@@ -147,7 +174,7 @@ def test_a_detector_that_was_fitted_again_is_refused_and_nothing_is_lost(strange
     detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(strange)
     reviewed = told(detector, strange)
     detector.set_params(random_state=1).fit(strange)
-    with pytest.raises(ValueError, match=r"fitted again since these answers were told.*Nothing is lost"):
+    with pytest.raises(ValueError, match=r"fitted again after these answers were told.*Nothing is lost"):
         reviewed.score_samples(strange)
     anew = review(detector).tell(*reviewed.answers()[:2])
     assert anew.decision_function(strange[WRONG]).mean() < anew.decision_function(strange[FINE]).mean()

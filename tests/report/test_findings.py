@@ -58,7 +58,7 @@ def test_planted_rows_lead_and_their_columns_are_named(orders_found):
 def test_the_summary_tells_the_counts_and_the_first_row(orders_found):
     told = " ".join(orders_found["summary"])
     assert "The table has 400 rows and 6 columns." in told
-    assert f"{orders_found['scores']['n_reported']} of them" in told
+    assert f"{orders_found['scores']['n_reported']} rows (1%) are unusual enough to be reported." in told
     assert f"row {orders_found['rows'][0]['row']}" in told
 
 
@@ -279,7 +279,7 @@ def test_clusters_that_are_apart_are_called_clear(clusters):
 
 def test_one_whole_that_was_cut_is_said_to_be_one():
     found = cluster_report(TableModel(RDPClusterer(4, random_state=0)).fit(arch()), arch())
-    assert found["verdict"]["title"] == "One whole, and no clusters"
+    assert found["verdict"]["title"] == "There are no clusters"
     assert "There are no clusters here." in found["verdict"]["words"]
     assert "They were cut into 4 parts" in found["summary"][0]
 

@@ -199,7 +199,7 @@ def test_answers_can_be_given_on_a_phone(forgetful, pages):
 
 def test_clusters_have_a_page_that_says_when_there_are_none(browse, pages):
     browser = browse(pages["clusters"])
-    assert text_of(browser, ".verdict.poor .title") == "One whole, and no clusters"
+    assert text_of(browser, ".verdict.poor .title") == "There are no clusters"
     assert text_of(browser, "h1") == "400 rows, cut into 4 parts"
     assert "silhouette" in text_of(browser, "#clusters .card h3")
     _, lines = downloaded(browser, "#row-download")

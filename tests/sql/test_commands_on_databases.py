@@ -46,7 +46,7 @@ def test_a_table_that_is_there_stops_it_or_is_replaced_or_grows(run: Run, shop: 
     assert set(shop.rows("SELECT * FROM scores")[0]) == {"row", "city", "anomaly_score", "anomalous"}
 
 
-def test_fit_inspect_explain_and_report_read_a_query(run: Run, shop: Shop, tmp_path: Path):
+def test_fit_inspect_explain_report_watch_and_review_read_a_query(run: Run, shop: Shop, tmp_path: Path):
     query = ["--sql", shop.uri, "--query", 'SELECT * FROM sales ORDER BY "order"']
     fitted = tmp_path / "model.safetensors"
     assert "300 rows" in run("fit", *query, "-m", fitted, "--id", "order", "--label", "fraud", *QUICK).stdout
@@ -57,6 +57,9 @@ def test_fit_inspect_explain_and_report_read_a_query(run: Run, shop: Shop, tmp_p
     assert {row["id"] for row in found["rows"]} == {"A00057", "A00157", "A00257"}
     assert all(row["sentences"][0].startswith("amount") for row in found["rows"])
     run("report", fitted, *query, "-o", tmp_path / "page.html", "--jobs", 1)
+    assert not json.loads(run("watch", fitted, *query, "--json").stdout)["due"]
+    run("review", fitted, *query, "--answers", tmp_path / "answers.csv", stdin="yq")
+    assert "anomalous" in (tmp_path / "answers.csv").read_text()
     for file in (fitted, tmp_path / "page.html"):
         content = file.read_bytes()
         assert PASSWORD.encode() not in content
@@ -163,11 +166,12 @@ WRONG = {
     "a cluster": (
         ["score", "MODEL", "--sql", "URI", "--table", "sales", "--dask", "local:1"],
         2,
-        "reads and writes files alone",
+        "reads and writes only files",
     ),
     "a model over the database": (["fit", "--sql", "URI", "--table", "sales", "-m", "FILE"], 1, "the database itself"),
     "no such table": (["detect", "--sql", "URI", "--table", "cakes"], 1, "Cannot read 'cakes': no such table"),
     "no such column": (["detect", "--sql", "URI", "--table", "sales", "--id", "ordre"], 1, "Did you mean 'order'?"),
+    "answers without a file": (["review", "MODEL", "--sql", "URI", "--table", "sales"], 2, "is needed with --sql"),
     "a model alone": (["embed", "MODEL", "-o", "f.csv"], 2, "is a model. Name the table after it"),
 }
 

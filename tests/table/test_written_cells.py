@@ -117,6 +117,15 @@ def test_dates_are_read_as_they_are_written(written, day):
     assert encoder.feature_names_[0] == "column:days"
 
 
+def test_a_bare_year_is_a_date_among_dates_and_a_year_among_years():
+    values = [f"{1950 + i % 50}, May" if i % 10 else str(1950 + i % 50) for i in range(N)]
+    encoder, described = column_of(values)
+    assert (described["kind"], described["note"]) == ("date", "")
+    assert "column not a date" not in encoder.feature_names_
+    assert column_of([str(1950 + i % 50) for i in range(N)])[1]["kind"] == "year"
+    assert column_of([str(1000 + i * 17) for i in range(N)])[1]["kind"] == "number"
+
+
 def test_a_date_format_decides_what_is_ambiguous():
     values = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/18" for i in range(N)]
     by_day = first_numbers(values, date_format="%d/%m/%y")
@@ -135,6 +144,15 @@ def test_a_date_format_decides_what_is_ambiguous():
         ("brewery_id", [i % 8 for i in range(N)], "category"),
         ("yr_built", [1900 + i % 90 for i in range(N)], "year"),
         ("price", [10_000 + i % 7 * 13 for i in range(N)], "number"),
+        ("county", [i % 9 for i in range(N)], "category"),
+        ("st", [i % 9 for i in range(N)], "category"),
+        ("DRG", [238 + i % 9 for i in range(N)], "category"),
+        ("fire cause", [i % 9 for i in range(N)], "category"),
+        ("county", [i % 9 + 0.5 for i in range(N)], "number"),
+        ("county", [i * 7 for i in range(N)], "number"),
+        ("county_population", [i % 9 for i in range(N)], "number"),
+        ("stores_per_county", [i % 9 for i in range(N)], "number"),
+        ("causes", [i % 9 for i in range(N)], "number"),
     ],
 )
 def test_codes_and_years_are_no_quantities(name, values, kind):

@@ -103,6 +103,7 @@ def test_the_verdict_is_told_in_words_and_plain_values(model):
     assert told["due"] is True
     assert told["alarms"]["matter"] == "alarms"
     assert "amount" in verdict._repr_html_()
+    assert repr(verdict) == "\n".join(verdict.sentences())
 
 
 def test_a_column_that_the_model_does_not_use_may_go(model):

@@ -84,11 +84,11 @@ def watched(completed: as_completed, client: Client) -> Iterator[Future]:
             continue
         idle_since = now if idle_since is None else idle_since
         if now - idle_since >= patience:
-            raise ClusterError(f"{want} Nothing was done for {now - idle_since:.0f} seconds, and the work is given up.")
+            raise ClusterError(f"{want} Nothing was done for {now - idle_since:.0f} seconds, so the work is stopped.")
         if not is_told and now - idle_since >= patience / 3:
             is_told = True
             left = patience - (now - idle_since)
-            warn_user(f"{want} If no worker takes tasks within {left:.0f} seconds, the work is given up.")
+            warn_user(f"{want} If no worker takes tasks within {left:.0f} seconds, the work is stopped.")
 
 
 def want_of_workers(client: Client) -> str | None:
@@ -115,8 +115,8 @@ def faults_of(client: Client) -> Iterator[None]:
     except KilledWorker as fault:
         task = str(getattr(fault, "task", "a task"))
         raise ClusterError(
-            f"Several workers have died one after the other over {task}, most likely for want of memory. Give workers "
-            "more memory, or cut the table into smaller parts."
+            f"Several workers have died one after the other over {task}, probably because they ran out of memory. Give "
+            "workers more memory, or cut the table into smaller parts."
         ) from None
     except ClusterError:
         raise

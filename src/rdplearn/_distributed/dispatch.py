@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from rdplearn._distributed.client import Tasks, current_client
+from rdplearn._distributed.few_rows import in_memory, worth_asking
 from rdplearn._distributed.fitting import fit_detector, fit_features
 from rdplearn._distributed.lazy_results import encoded_lazily, lazily
 from rdplearn._distributed.parquet_parts import Dataset, open_dataset
@@ -18,28 +19,27 @@ from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder
 from rdplearn.table_model import TableModel
 
-WORTH_A_LOOK = "the rows worth a look, such as X[model.decision_function(X) < 0].compute()"
-ANSWERED = "the rows that the answers are about, such as X.loc[names].compute()"
 # What these make of a table is looked at by people, and needs few rows.
 FOR_ROWS_IN_MEMORY = {
     "partial_fit": "the new rows, such as X.compute(), or fit anew",
     "explain": "the rows to explain, such as X.loc[found].compute()",
-    "next": WORTH_A_LOOK,
-    "asking": WORTH_A_LOOK,
-    "tell": ANSWERED,
-    "take_back": ANSWERED,
-    "mute": "the one row, such as X.loc[[name]].compute()",
+    "asking": "the rows worth a look, such as X[model.decision_function(X) < 0].compute(), or call next",
     "assess": "a random sample of the rows, such as X.sample(frac=0.01, random_state=0).compute()",
 }
+ABOUT_FEW_ROWS = ("tell", "take_back", "mute")  # a person knows these rows, so that they are few
 
 
-def on_partitions(owner: Any, method: str, X: Any) -> Any:
-    """Do on a table in partitions what a method does: `fit` at once on the cluster, anything else lazily."""
+def on_partitions(owner: Any, method: str, X: Any, *arguments: Any, **named: Any) -> Any:
+    """Do on a table in partitions what a method does: at once what is about few rows, and `fit`, all else lazily."""
     if method in FOR_ROWS_IN_MEMORY:
         raise TableError(
             f"The '{method}' method of {type(owner).__name__} takes rows in memory. Got a table in partitions "
             f"({type(X).__name__}): pass {FOR_ROWS_IN_MEMORY[method]}."
         )
+    if method in ABOUT_FEW_ROWS:
+        return getattr(owner, method)(in_memory(as_collection(X)), *arguments, **named)
+    if method == "next":
+        return worth_asking(owner, as_collection(X), *arguments, **named)
     if method == "fit":
         return fit(owner, X, Tasks(current_client()))
     if isinstance(owner, TableEncoder):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn._distributed.client import Tasks
@@ -19,7 +20,7 @@ from rdplearn._distributed.worker_memory import keep_freed_memory
 from rdplearn._explain.typical_rows import TypicalRows, learn_typical_rows
 from rdplearn._fit_plan import (
     FitPlan,
-    anomaly_scores,
+    all_scaled_scores,
     check_parameters,
     choose_threshold,
     draw_seed,
@@ -33,7 +34,7 @@ from rdplearn._model.panel import Member
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
 from rdplearn._training.members import seat_members, train_stack
 from rdplearn._training.progress import Watch
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._types import Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.view import View, join_views, sample_for_curves
@@ -80,9 +81,9 @@ def fit_detector(
     detector.combination_, detector.cells_, detector.typical_rows_ = tasks.results(tasks.start([settling]))[0]
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
-    scores = tasks.results(tasks.start(judging))
+    scaled = tasks.results(tasks.start(judging))
     del waiting  # the cluster may forget the rows now
-    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scores))
+    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scaled))
     return detector
 
 
@@ -141,10 +142,10 @@ def fit_member(
     return member
 
 
-def judge_rows(rows: Matrix, detector: RDPDetector) -> Doubles:
-    """Anomaly scores of rows."""
+def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.floating]:
+    """What all voices say of rows."""
     keep_freed_memory()
-    return anomaly_scores(detector, rows)
+    return all_scaled_scores(detector, rows)
 
 
 def settle(
@@ -157,7 +158,7 @@ def settle(
     """Bring the voices to one scale, and choose the rows that explanations need among those drawn for it."""
     keep_freed_memory()
     rows = joined(typical)
-    scores = learn_voices(detector, plan, views, lambda: joined(for_curves), rows)
+    scores = detector.combination_.over_members(learn_voices(detector, plan, views, lambda: joined(for_curves), rows))
     return detector.combination_, detector.cells_, learn_typical_rows(rows, scores, plan.seed)
 
 

@@ -312,7 +312,7 @@ def check_names(parts: Sequence[Part]) -> None:
         if is_hidden(part.name):
             raise TableError(
                 f"'{part.path}' begins with a dot or an underscore, and so would its results, which readers of Parquet "
-                "folders pass over. Rename it, or pass a pattern that leaves it out."
+                "folders skip. Rename it, or pass a pattern that leaves it out."
             )
 
 

@@ -1,15 +1,16 @@
 r"""How much of a row's anomaly score each of its columns accounts for.
 
 A column is to blame if mending it mends the row. A row :math:`x` is scored again with the cells of one column as other
-rows have them: those that are most like it, one by one and their median, and what is usual in the table
-(`typical_rows.py`). The lowest of these scores counts, and what mending takes off the score is the column's *repair*,
+rows have them: typical rows that are like it, what is usual in the table (`typical_rows.py`), and, where columns are
+few, rows that are like it in all other columns and values spread over the column (`company.py`). The lowest of these
+scores counts, and what mending takes off the score is the column's *repair*,
 
 .. math:: r_j = s(x) - \min_t s(x \text{ with } t_j) \ge 0 .
 
 Where two columns are both odd, mending one of them may change nothing. So what a value does alone decides where mending
 says nothing: :math:`e_j = s(t \text{ with } x_j) - s(t)`. With :math:`s_0` the score of the most typical row, the rest
-of :math:`s(x) - s_0 - \sum_j (r_j + 0.01 e_j)` is shared out in proportion, so that contributions add up and keep
-their order.
+of :math:`s(x) - s_0 - \sum_j (r_j + 0.01 e_j)` is shared out in proportion, so that contributions add up. The column
+whose repair is the largest comes first: what others have more than it is shared with it.
 
 Of many columns only those are tried whose values deviate most from those of similar rows. Only scores are asked for, so
 that this holds for every detector, whatever it does inside. Columns may be grouped: a group is mended as a whole.
@@ -24,13 +25,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rdplearn._explain.company import Company
 from rdplearn._explain.typical_rows import TypicalRows
-from rdplearn._types import Doubles, Ints, Matrix, row_blocks
+from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 
 ALL_TRIED, MOST_TRIED, SHARE_TRIED = 40, 128, 0.3  # columns: all of so few, and of more this share, at most so many
 ALONE = 0.01  # how much it counts what a value does by itself, beside what mending it does
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
 N_FREQUENT = 10
+WORTH_MENDING = 0.05  # of a row's score: what is less says nothing
+N_PROMISING = 6  # columns of a row that are mended in many ways
+FIRST = 1e-6  # of a contribution, by which the first of equal ones is larger
 
 
 def attribute(
@@ -52,7 +57,7 @@ def attribute(
     sizes = np.bincount(group_of_column)
     together, weights = sizes[group_of_column] > 1, typical_rows.weights(group_of_column)
     keeps_sparse = sp.issparse(matrix) and not together.any()
-    usual = typical_rows.usual(together)
+    usual, company = typical_rows.usual(together), Company(typical_rows, group_of_column, weights)
     size = int(np.clip(CELLS_AT_ONCE // matrix.shape[1], FEWEST_ROWS, MOST_ROWS))
     parts = []
     for block in row_blocks(matrix.shape[0], size):
@@ -61,16 +66,17 @@ def attribute(
         deviations = typical_rows.deviations(actual - typical)
         rows, groups = most_deviating(deviations, group_of_column, n_tried(len(sizes)))
         others = [typical, usual[np.zeros(len(nearest), dtype=np.int64)]]
-        if len(sizes) <= ALL_TRIED:
-            others += [typical_rows.rows[places] for places in nearest.T]
         cells = Cells(actual, rows, groups, group_of_column, anomaly_scores)
-        mended, alone = cells.repairs(others, scores[block]), cells.alone(typical)
+        alone = cells.alone(typical)
+        mended = cells.repairs(others, company if len(sizes) <= ALL_TRIED else None, scores[block], alone)
+        alone = cells.placed(alone)
         totals = scores[block] - typical_rows.score
-        parts.append(
+        shared = (
             share_sparse_rest(mended, ALONE * alone, totals, fallback_columns(actual, typical_rows))
             if keeps_sparse
             else share_rest(mended.toarray(), ALONE * alone.toarray(), totals)
         )
+        parts.append(best_repair_first(shared, mended))
     return sp.vstack(parts, format="csr") if keeps_sparse else np.concatenate(parts)
 
 
@@ -118,6 +124,19 @@ def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_mo
     return rows[chosen], groups[chosen]
 
 
+def first_of_each(rows: Ints, effects: Doubles, n_first: int) -> Ints:
+    """Places of the largest effects of each row, ascending. rows : ascending.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([0, 0, 0, 2]), np.array([1.0, 3.0, 2.0, 0.0]), 2)
+    array([1, 2, 3])
+    """
+    order = np.lexsort((-effects, rows))
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    return np.sort(order[rank < n_first])
+
+
 @dataclass(frozen=True)
 class Cells:
     """Cells that are tried. rows, groups : of each, its row among the `actual` ones and its group of columns."""
@@ -128,28 +147,40 @@ class Cells:
     group_of_column: Ints
     anomaly_scores: Callable[[Any], Doubles]
 
-    def repairs(self, others: list[Matrix], scores: Doubles) -> sp.csr_array:
+    def repairs(self, others: list[Matrix], company: Company | None, scores: Doubles, alone: Doubles) -> sp.csr_array:
         """What mending takes off the score of each row: (n_rows, n_groups), zero where nothing is tried.
 
         others : rows to take mended values from, in the places of the actual ones
+        company : more such rows, for the few cells of each row that promise most
+        alone : what each value does by itself
         """
         mended = [self._scores_of(self.actual, other, self.rows, self.groups) for other in others]
-        return self._placed(scores[self.rows] - np.min([scores[self.rows], *mended], axis=0))
+        lowest = np.min([scores[self.rows], *mended], axis=0)
+        if company is not None and len(self.rows):
+            few = first_of_each(self.rows, scores[self.rows] - lowest + ALONE * alone, N_PROMISING)
+            cells, sources = company.sources(self.actual, self.rows[few], self.groups[few])
+            cells = few[cells]
+            borrowed = BorrowedValues(
+                self.actual, company.rows, self.rows[cells], self.groups[cells], self.group_of_column, sources
+            )
+            np.minimum.at(lowest, cells, self.anomaly_scores(borrowed))
+        return self.placed(scores[self.rows] - lowest)
 
-    def alone(self, typical: Matrix) -> sp.csr_array:
-        """By how much the score of each typical row changes with the values of one group of the actual row."""
+    def alone(self, typical: Matrix) -> Doubles:
+        """By how much the score of each typical row changes with the value of each cell of the actual row."""
         n_rows = typical.shape[0]
         nothing = np.full(n_rows, int(self.group_of_column.max()) + 1)
         rows, groups = np.concatenate([np.arange(n_rows), self.rows]), np.concatenate([nothing, self.groups])
         scores = self._scores_of(typical, self.actual, rows, groups)
-        return self._placed(scores[n_rows:] - scores[self.rows])
+        return np.asarray(scores[n_rows:] - scores[self.rows])
 
     def _scores_of(self, base: Matrix, other: Matrix, rows: Ints, groups: Ints) -> Doubles:
         if not len(rows):
             return np.empty(0)
         return self.anomaly_scores(BorrowedValues(base, other, rows, groups, self.group_of_column))
 
-    def _placed(self, effects: Doubles) -> sp.csr_array:
+    def placed(self, effects: Doubles) -> sp.csr_array:
+        """Effects of cells in their places: (n_rows, n_groups), zero where nothing is tried."""
         shape = (self.actual.shape[0], int(self.group_of_column.max()) + 1)
         return sp.csr_array((effects, (self.rows, self.groups)), shape=shape)
 
@@ -159,25 +190,34 @@ class BorrowedValues:
 
     Shape
     -----
-    (len(rows), n_columns) : row `t` is row `rows[t]` of `base` with group `groups[t]` as in `other`; the number
-        after the last group stands for no group at all
+    (len(rows), n_columns) : row `t` is row `rows[t]` of `base` with group `groups[t]` as in row `sources[t]` of
+        `other`, by default the same row; the number after the last group stands for no group at all
     """
 
-    def __init__(self, base: Matrix, other: Matrix, rows: Ints, groups: Ints, group_of_column: Ints) -> None:
+    def __init__(
+        self,
+        base: Matrix,
+        other: Matrix,
+        rows: Ints,
+        groups: Ints,
+        group_of_column: Ints,
+        sources: Ints | None = None,
+    ) -> None:
         self.base, self.other, self.rows, self.groups = base, other, rows, groups
+        self.sources = rows if sources is None else sources
         self.group_of_column = group_of_column
         self.columns_by_group = np.argsort(group_of_column, kind="stable")
         self.group_sizes = np.append(np.bincount(group_of_column), 0)
         self.shape = (len(rows), other.shape[1])
 
     def __getitem__(self, stretch: slice) -> Matrix:
-        rows, groups = self.rows[stretch], self.groups[stretch]
+        rows, groups, sources = self.rows[stretch], self.groups[stretch], self.sources[stretch]
         if not sp.issparse(self.other):
             made = self.base[rows]
             places, columns = self._cells_of(groups)
-            made[places, columns] = self.other[rows[places], columns]
+            made[places, columns] = self.other[sources[places], columns]
             return made
-        return self._of(self.other, rows, groups, inside=True) + self._of(self.base, rows, groups, inside=False)
+        return self._of(self.other, sources, groups, inside=True) + self._of(self.base, rows, groups, inside=False)
 
     def _cells_of(self, groups: Ints) -> tuple[Ints, Ints]:
         """The cells of a stretch that are borrowed: their rows in the stretch, and their columns."""
@@ -197,28 +237,63 @@ class BorrowedValues:
 
 
 def share_rest(own: Doubles, shared: Doubles, totals: Doubles) -> Doubles:
-    """Let effects of each row add up to its total: the rest is shared by their sizes, or equally where all are zero.
+    """Let effects of each row add up to its total: the rest is shared in proportion, or equally where all are zero.
+
+    Effects that raise the score share what raises it: what lowers it alone has no part in that.
 
     Examples
     --------
     >>> nothing = np.zeros((2, 2))
     >>> share_rest(np.array([[3.0, 1.0], [0.0, 0.0]]), nothing, np.array([8.0, 1.0])).tolist()
     [[6.0, 2.0], [0.5, 0.5]]
+    >>> share_rest(np.zeros((1, 2)), np.array([[1.0, -2.0]]), np.array([3.0])).tolist()
+    [[5.0, -2.0]]
     """
-    contributions, sizes = own + shared, np.abs(own) + np.abs(shared)
-    sizes[~sizes.any(axis=1)] = 1.0
+    contributions = own + shared
     rest = totals - contributions.sum(axis=1)
+    sizes = np.maximum(np.sign(rest)[:, None] * contributions, 0.0)
+    sizes = np.where(sizes.any(axis=1, keepdims=True), sizes, np.abs(contributions))
+    sizes[~sizes.any(axis=1)] = 1.0
     return contributions + rest[:, None] * (sizes / sizes.sum(axis=1, keepdims=True))
 
 
 def share_sparse_rest(own: sp.csr_array, shared: sp.csr_array, totals: Doubles, fallback: sp.csr_array) -> sp.csr_array:
     """`share_rest` on stored entries alone; a row without any gets the columns of `fallback` in equal parts."""
-    contributions, sizes = own + shared, abs(own) + abs(shared)
-    is_empty = np.asarray(sizes.sum(axis=1)).ravel() == 0
-    sizes = sizes + sp.diags_array(is_empty.astype(np.float64)) @ fallback
+    contributions = own + shared
     rest = totals - np.asarray(contributions.sum(axis=1)).ravel()
+    sizes = (sp.diags_array(np.sign(rest)) @ contributions).maximum(0)
+    for instead in (abs(contributions), fallback):
+        is_empty = np.asarray(sizes.sum(axis=1)).ravel() == 0
+        sizes = sizes + sp.diags_array(is_empty.astype(np.float64)) @ instead
     shares = sp.diags_array(rest / np.asarray(sizes.sum(axis=1)).ravel()) @ sizes
     return sp.csr_array(contributions + shares)
+
+
+def best_repair_first(contributions: Matrix, mended: sp.csr_array) -> Matrix:
+    """Contributions of the same sums, of which those with the largest repair come first.
+
+    Where several columns carry a row together, mending one of them may do less than mending another that does little.
+    They then share what they have; but where no repair takes off more than a twentieth, repairs say nothing.
+
+    Examples
+    --------
+    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.6, 0.1, 0.0]])).round(3).tolist()
+    [[3.0, 3.0, 0.5]]
+    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.2, 0.1, 0.0]])).round(3).tolist()
+    [[1.0, 5.0, 0.5]]
+    """
+    best_repairs = np.asarray(mended.max(axis=1).todense()).ravel()
+    places = np.flatnonzero(best_repairs > WORTH_MENDING * np.asarray(contributions.sum(axis=1)).ravel())
+    for row in places:
+        found = slice(*mended.indptr[row : row + 2])
+        best = mended.indices[found][np.argmax(mended.data[found])]
+        values = dense(contributions[[row]])[0]
+        above = np.flatnonzero(values > values[best])
+        if len(above):
+            level = (values[best] + values[above].sum()) / (len(above) + 1)
+            values[above], values[best] = level * (1.0 - FIRST / len(above)), level * (1.0 + FIRST)
+            contributions[row, [*above, best]] = values[[*above, best]]
+    return contributions
 
 
 def fallback_columns(rows: sp.csr_array, typical_rows: TypicalRows) -> sp.csr_array:

@@ -28,6 +28,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 from threadpoolctl import threadpool_limits
 
+from rdplearn._explain.notebook import html_table
 from rdplearn._types import Doubles, Ints
 
 MOST_ROWS, MOST_FOR_SILHOUETTE = 4_000, 2_000
@@ -56,7 +57,7 @@ class JudgedCluster:
     group: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClusterAssessment:
     """What can be said of clusters without labels.
 
@@ -98,11 +99,23 @@ class ClusterAssessment:
             "some": f"Only {self.n_groups:,} groups are apart. {self._running_together()}",
             "shaky": "Do not rely on these clusters: other rows of the same kind would be grouped differently. Try "
             "another number of clusters.",
-            "none": f"There are no clusters here. The rows are one whole that was cut into {n_filled:,} parts: where "
-            "two parts meet, rows lie about as densely as inside them.",
+            "none": f"There are no clusters here. The rows are one group that was cut into {n_filled:,} parts: where "
+            "two parts meet, rows are about as dense as inside them.",
         }[self.level]
         agreement = f"clusters of two halves of the rows agree to {max(self.stability, 0.0):.0%}"
         return f"{told} Silhouette {self.silhouette:.2f} (1 is tight and far apart, 0 is neither); {agreement}."
+
+    def __repr__(self) -> str:
+        return self.words()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, and a row for each cluster."""
+        rows = [
+            {"cluster": each.cluster, "rows judged": f"{each.n_judged:,}"}
+            | {"silhouette": "" if each.silhouette is None else f"{each.silhouette:.2f}"}
+            for each in self.clusters
+        ]
+        return html_table(rows, self.words())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON, with the level and the sentences."""

@@ -17,6 +17,7 @@ from rdplearn._types import Doubles, Ints, Matrix, dense
 from rdplearn.table.typical import Typical, value_words
 
 SHOWN_ROWS = 10
+ANSWERS_COLUMN = "your answers"  # what answers did is listed beside the columns, as the last
 CORRELATED, WITHIN = 0.9, 0.5  # columns share the reason from this correlation and this share of the contribution on
 FEWEST_TO_COMPARE = 5  # typical rows
 WORTH_A_WORD = 0.1  # of what raises a score
@@ -171,7 +172,7 @@ class Explanation:
         if not told:
             return "no column raises it"
         first, _, share = told[0].rpartition(" for ")
-        return ", ".join([f"{first} accounts for {share} of it", *told[1:]])
+        return ", ".join([f"{first} {verb_of(self._main_reasons(row)[0])} for {share} of it", *told[1:]])
 
     def _main_reasons(self, row: int, n_columns: int = 3) -> list[list[dict[str, Any]]]:
         reasons = self._reasons(row)[:n_columns]
@@ -232,7 +233,12 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
 
 def sentence(*columns: dict[str, Any]) -> str:
     """One column of `Explanation.columns_of` in words, or several that share the reason."""
-    return f"{words_of(columns)} accounts for {share_of(columns):.0%} of the score"
+    return f"{words_of(columns)} {verb_of(columns)} for {share_of(columns):.0%} of the score"
+
+
+def verb_of(columns: Sequence[dict[str, Any]]) -> str:
+    """The verb of the sentence about them: there are several answers, and one column."""
+    return "account" if columns[0]["column"] == ANSWERS_COLUMN else "accounts"
 
 
 def words_of(columns: Sequence[dict[str, Any]]) -> str:
@@ -240,7 +246,9 @@ def words_of(columns: Sequence[dict[str, Any]]) -> str:
     parts = []
     for column in columns:
         typical = f" (typical {column['typical']})" if column["typical"] else ""
-        parts.append(f"{value_words(column['column'])} {value_words(column['value'])}{typical}")
+        value = value_words(column["value"])
+        said = f"({value})" if column["column"] == ANSWERS_COLUMN else value
+        parts.append(f"{value_words(column['column'])} {said}{typical}")
     return " or ".join(parts)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 N_REASONS = 3
 PARTS = {"reason": "column", "value": "value", "typical": "typical"}
 REASON_COLUMNS = tuple(f"{part}_{number}" for number in range(1, N_REASONS + 1) for part in PARTS)
-MOST_EXPLAINED = 1_000  # reported rows, the highest first: what that costs does not grow with the table
+MOST_EXPLAINED = 500  # reported rows, the highest first: what that costs does not grow with the table
 
 Texts = npt.NDArray[np.object_]
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rdplearn._explain.notebook import html_table
 from rdplearn._model.combination import Combination, mean_of
 from rdplearn._scoring.threshold import rate_threshold
 from rdplearn._types import Doubles
@@ -78,6 +79,14 @@ class Alarms:
     most: int
     n_expected: float
 
+    def words(self) -> str:
+        """What the rate would report, in a sentence."""
+        rows = "1 row has" if self.n_alarms == 1 else f"{self.n_alarms:,} rows have"
+        return (
+            f"At a false-alarm rate of {100 * self.false_alarm_rate:g}%, {rows} a score above the line, "
+            f"{self.threshold:.4g}; {self.n_expected:,.3g} are expected by chance."
+        )
+
 
 @dataclass(frozen=True)
 class ScoreDistribution:
@@ -87,7 +96,7 @@ class ScoreDistribution:
     counts: list[int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment:
     """What can be said of scores without labels.
 
@@ -103,6 +112,23 @@ class Assessment:
     alarms: list[Alarms]
     distribution: ScoreDistribution
     view_agreement: float | None = None
+
+    def __repr__(self) -> str:
+        """What it says, in sentences."""
+        return "\n".join([self._caption(), *(alarms.words() for alarms in self.alarms)])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the same as a table."""
+        rows = [
+            {"false-alarm rate": f"{100 * alarms.false_alarm_rate:g}%", "line": f"{alarms.threshold:.4g}"}
+            | {"rows above": f"{alarms.n_alarms:,}", "with 90% certainty": f"{alarms.fewest:,} to {alarms.most:,}"}
+            | {"expected by chance": f"{alarms.n_expected:,.3g}"}
+            for alarms in self.alarms
+        ]
+        return html_table(rows, self._caption())
+
+    def _caption(self) -> str:
+        return "A single member has nothing to agree with." if self.stability is None else self.stability.words()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON, with the sentence on stability."""

@@ -20,10 +20,11 @@ from rdplearn.table.typical import TYPICAL_SHARES
 SAMPLED_ROWS = 1_000
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 128, 16, 2**16
-N_NEAREST = 6  # rows that are like a row
-N_MEDIAN = 3  # of them say what it would have in its columns; odd, so that a median is a value that occurs
+MOST_COMPANY = 512  # rows of the table as it is, to take values from; as many cells at most
+N_NEAREST = 3  # rows that are like a row say what it would have; odd, so that a median is a value that occurs
 ROWS_AT_ONCE = 2**12  # their distances to all typical rows stay in the processor's cache
 SMALLEST_DISTANCE = 0.5  # in spreads
+DECIMALS, TIE = 5, 1e-9  # of distances
 LARGEST_RATIO = 1e30  # squares of spreads this small still fit into single precision
 
 
@@ -35,6 +36,7 @@ class TypicalRows:
     low, high : (n_columns,), between which nine tenths of a column's values lie
     spread : (n_columns,), mean distance of a column's values from their median
     score : of the first row, the lowest of all
+    company : (n_company, n_columns), of the same form as the rows: a sample of the table, odd rows and all
     """
 
     rows: Matrix
@@ -42,12 +44,14 @@ class TypicalRows:
     high: Doubles
     spread: Doubles
     score: float
+    company: Matrix
 
     def in_the_form_of(self, matrix: Matrix) -> TypicalRows:
         """The same with rows that are dense or CSR as those of the matrix are."""
         if sp.issparse(matrix) == sp.issparse(self.rows):
             return self
-        return replace(self, rows=sp.csr_array(self.rows) if sp.issparse(matrix) else self.rows.toarray())
+        in_form = sp.csr_array if sp.issparse(matrix) else dense
+        return replace(self, rows=in_form(self.rows), company=in_form(self.company))
 
     def usual(self, together: npt.NDArray[np.bool_]) -> Matrix:
         """One row of the usual values: medians, and where columns make sense only together, the most typical row's."""
@@ -90,7 +94,7 @@ class TypicalRows:
         if sp.issparse(block):
             return self._similar_sparse(block, together, weights)
         nearest = np.concatenate([self._nearest(block[part], weights) for part in row_blocks(len(block), ROWS_AT_ONCE)])
-        first, second, third = (self.rows[nearest[:, place]] for place in range(N_MEDIAN))
+        first, second, third = (self.rows[nearest[:, place]] for place in range(N_NEAREST))
         return np.where(together, first, middle_of_three(first, second, third)), nearest
 
     def _in_spreads(self, differences: Doubles, spread: Doubles) -> Doubles:
@@ -127,7 +131,7 @@ class TypicalRows:
             apart = self._in_spreads(values - by_column[:, columns].toarray(), self.spread[columns])
             distances = np.minimum(apart, 1.0) @ weights[columns] - from_zero[:, columns].sum(axis=1) + of_empty_row
             nearest[row] = _places_of_smallest(distances[None])[0]
-            neighbours = self.rows[nearest[row, :N_MEDIAN]]
+            neighbours = self.rows[nearest[row]]
             columns = np.unique(neighbours.indices)
             first, second, third = neighbours[:, columns].toarray()
             found.append((columns, np.where(together[columns], first, middle_of_three(first, second, third))))
@@ -152,11 +156,15 @@ def learn_typical_rows(sample: Matrix, scores: Doubles, seed: int) -> TypicalRow
     rows = sample.astype(np.float64)
     normal = np.flatnonzero(scores <= np.quantile(scores, NORMAL_SHARE))
     filled = rows.nnz / rows.shape[0] if sp.issparse(rows) else rows.shape[1]
-    n_kept = int(np.clip(MOST_CELLS // max(filled, 1), FEWEST_ROWS, MOST_ROWS))
+    n_kept, n_company = (
+        int(np.clip(MOST_CELLS // max(filled, 1), FEWEST_ROWS, most)) for most in (MOST_ROWS, MOST_COMPANY)
+    )
     kept = np.random.default_rng(seed).permutation(normal)[:n_kept]
     kept = kept[np.argsort(scores[kept], kind="stable")]
+    company = np.sort(np.random.default_rng([seed, MOST_COMPANY]).permutation(rows.shape[0])[:n_company])
     low, middle, high = (column_quantiles(rows, share) for share in (TYPICAL_SHARES[0], 0.5, TYPICAL_SHARES[1]))
-    return TypicalRows(rows[kept], low, high, mean_distances(rows, middle), float(scores[kept[0]]))
+    score = float(scores[kept[0]])
+    return TypicalRows(rows[kept], low, high, mean_distances(rows, middle), score, rows[company])
 
 
 def column_quantiles(rows: Matrix, share: float) -> Doubles:
@@ -214,8 +222,12 @@ def _in_single_precision(rows: Doubles, low: Doubles, scale: Doubles) -> npt.NDA
 
 
 def _places_of_smallest(distances: npt.NDArray[Any]) -> Ints:
-    """The places of the smallest N_NEAREST numbers of each row, in order; the smallest again where there are fewer."""
+    """The places of the smallest N_NEAREST numbers of each row, in order; the smallest again where there are fewer.
+
+    Of those that are equal up to rounding the first come first, so that sparse and dense rows have the same company.
+    """
     n_found = min(N_NEAREST, distances.shape[1])
+    distances = np.round(distances.astype(np.float64), DECIMALS) + TIE * np.arange(distances.shape[1])
     found = np.sort(np.argpartition(distances, n_found - 1, axis=1)[:, :n_found], axis=1)
     order = np.argsort(np.take_along_axis(distances, found, axis=1), axis=1, kind="stable")
     found = np.take_along_axis(found, order, axis=1)

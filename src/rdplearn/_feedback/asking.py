@@ -29,6 +29,14 @@ MOST_KEPT = MOST_POINTS + 100  # points whose nearness to all rows is kept
 ALIKE = 3.0  # how much less a row counts that equals one that was proposed with it
 
 
+def check_wish(n_rows: int, strategy: str) -> None:
+    """Refuse what `next` cannot do."""
+    if strategy not in STRATEGIES:
+        raise ValueError(unknown_choice("strategy", "next", strategy, STRATEGIES))
+    if n_rows < 1:
+        raise ValueError(f"The 'n' parameter of next must be 1 or more. Got {n_rows} instead.")
+
+
 class Asking:
     """Rows of a table to be asked about, one after the other.
 
@@ -61,12 +69,8 @@ class Asking:
         strategy : "top", the highest scores; or "informative", where an answer decides most: near the threshold, and
             far from all answers
         """
-        if strategy not in STRATEGIES:
-            raise ValueError(unknown_choice("strategy", "next", strategy, STRATEGIES))
-        if n_rows < 1:
-            raise ValueError(f"The 'n' parameter of next must be 1 or more. Got {n_rows} instead.")
-        worth = self.scores() if strategy == "top" else self._open_questions(self.scores())
-        worth = np.where(self._open, worth, -np.inf)
+        check_wish(n_rows, strategy)
+        worth = np.where(self._open, self._worth(strategy, self._open), -np.inf)
         chosen: list[int] = []
         while len(chosen) < min(n_rows, int(self._open.sum())):
             best = int(np.argmax(worth))
@@ -75,6 +79,11 @@ class Asking:
                 worth = worth - ALIKE * nearness(self._seen, self._seen[[best]])[:, 0]
             worth[chosen] = -np.inf
         return self.places[chosen]
+
+    def best(self, n_rows: int, *, strategy: str = "top") -> Ints:
+        """The places of the rows most worth it, in order, answered or not, and however like each other they are."""
+        worth = self._worth(strategy, np.ones(len(self.places), dtype=bool))
+        return np.sort(self.places[np.argsort(-worth, kind="stable")[:n_rows]])
 
     def tell(self, places: Sequence[int] | Ints, answers: str | Sequence[str]) -> None:
         """Take answers about rows by their places; explanations call them by their numbers, from 1."""
@@ -114,10 +123,13 @@ class Asking:
             self._near = np.concatenate([self._near, made])
         return [self._slot_of[key] for key in keys]
 
-    def _open_questions(self, scores: Doubles) -> Doubles:
-        """Uncertainty minus distance from the threshold, of the rows where it may be largest."""
+    def _worth(self, strategy: str, open_rows: npt.NDArray[np.bool_]) -> Doubles:
+        """How much it is worth to ask about each row: its score, or uncertainty minus distance from the threshold."""
+        scores = self.scores()
+        if strategy == "top":
+            return scores
         away = np.abs(scores + self.reviewed.offset_)
-        few = np.argsort(np.where(self._open, away, np.inf), kind="stable")[:MOST_WEIGHED]
+        few = np.argsort(np.where(open_rows, away, np.inf), kind="stable")[:MOST_WEIGHED]
         worth = np.full(len(scores), -1e300)
         worth[few] = self.reviewed.uncertainty(self.rows[few]) - away[few]
         return worth

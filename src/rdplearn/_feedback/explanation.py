@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdplearn._explain.explanation import Explanation
+from rdplearn._explain.explanation import ANSWERS_COLUMN, Explanation
 from rdplearn._feedback.answers import Told
 
-ANSWERS_COLUMN = "your answers"  # explanations list them beside the columns, as the last
 SMALLEST_TOLD = 0.005  # what two digits would call 0.00
 
 

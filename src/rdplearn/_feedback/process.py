@@ -5,9 +5,11 @@ With :math:`f(x)` the detector's score and :math:`f_m(x)` that of its member `m`
 
 .. math:: a^2 n(x, y) + b^2 f(x) f(y) + \frac{c^2}{M} \sum_m f_m(x) f_m(y):
 
-near rows move together, and the detector as a whole, or some of its members, may deserve more or less trust. An answer
-is the true score, 5 for an anomaly and -2 for a normal row, with an error whose variance allows for wrong answers; one
-that all others contradict is trusted less. Contradictory answers about one row meet in the middle.
+near rows move together, and the detector as a whole, or some of its members, may deserve more or less trust. Where many
+answers have found next to nothing, they may deserve much less: :math:`b^2` and :math:`c^2` then grow, so that rows of
+another kind come up. An answer is the true score, 5 for an anomaly and -2 for a normal row, with an error whose
+variance allows for wrong answers; one that all others contradict is trusted less. Contradictory answers about one row
+meet in the middle.
 
 All of it depends on the answers together, not on their order. With more than `MOST_POINTS` different answered rows, the
 nearest to each other are taken as one, with the mean of their answers: time and memory stay bounded.
@@ -28,6 +30,7 @@ MEANT = {"anomalous": 5.0, "normal": -2.0}
 NEAR_VARIANCE, TRUST_VARIANCE, MEMBERS_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 1.0, 6.0
 DOUBT = 0.5
 MOST_POINTS = 300
+PATIENCE, MOST_DOUBT = 10.0, 10.0  # normal answers for each anomalous one, and one more, before trust is in doubt
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Process:
     points : (n_points, n_seen_columns), the answered rows, or those that stand for them
     opinions : (n_points, 1 + n_members), what the detector and its members say of them, on their scale
     weights : (n_points,), how much each moves the rows around it
+    variances : (1 + n_members,), how far trust in the detector, and in each of its members, may change
     lower : (n_points, n_points), Cholesky factor of the answers' covariance
     nearest : (n_answers,), the point that each answered row is taken as
     """
@@ -44,6 +48,7 @@ class Process:
     points: Rows
     opinions: Doubles
     weights: Doubles
+    variances: Doubles
     lower: Doubles
     nearest: Ints
 
@@ -53,16 +58,17 @@ class Process:
 
     def trust_moves(self, opinions: Doubles) -> Doubles:
         """The part that comes of more or less trust in the detector and its members."""
-        return opinions @ (trust_variances(opinions) * (self.weights @ self.opinions))
+        return opinions @ (self.variances * (self.weights @ self.opinions))
 
     def parts(self, near: Floats, opinions: Doubles) -> Doubles:
         """The part that each point has in the moves, (n_rows, n_points)."""
-        return covariance(near, opinions, self.opinions) * self.weights
+        return covariance(near, opinions, self.opinions, self.variances) * self.weights
 
     def uncertainty(self, near: Floats, opinions: Doubles) -> Doubles:
         """The standard deviation of each row's true score, given the answers."""
-        explained = solve_triangular(self.lower, covariance(near, opinions, self.opinions).T, lower=True)
-        return np.sqrt(np.maximum(prior_variance(opinions) - np.sum(explained**2, axis=0), 0.0))
+        of_rows = covariance(near, opinions, self.opinions, self.variances)
+        explained = solve_triangular(self.lower, of_rows.T, lower=True)
+        return np.sqrt(np.maximum(prior_variance(opinions, self.variances) - np.sum(explained**2, axis=0), 0.0))
 
     def first_answers(self, points: Ints) -> list[int]:
         """For each of some points, the first answered row that it stands for."""
@@ -74,20 +80,35 @@ def near_moves(near: Floats, weights: Doubles) -> Doubles:
     return (near @ (NEAR_VARIANCE * weights).astype(np.float32)).astype(np.float64)
 
 
-def trust_variances(opinions: Doubles) -> Doubles:
+def trust_variances(n_members: int, doubt: float = 1.0) -> Doubles:
     """How far trust in the detector, and in each of its members, may change: (1 + n_members,)."""
-    n_members = opinions.shape[1] - 1
-    return np.concatenate([[TRUST_VARIANCE], np.full(n_members, MEMBERS_VARIANCE / n_members)])
+    return doubt * np.concatenate([[TRUST_VARIANCE], np.full(n_members, MEMBERS_VARIANCE / n_members)])
 
 
-def covariance(near: Floats, opinions: Doubles, of_points: Doubles) -> Doubles:
+def doubt_of(meant: Doubles, n_told: Ints) -> float:
+    """How much further trust may change than before any answer: the more, the longer answers find nothing.
+
+    Examples
+    --------
+    >>> normal, n_told = np.full(60, MEANT["normal"]), np.ones(60, dtype=int)
+    >>> doubt_of(normal[:10], n_told[:10]), doubt_of(normal, n_told)
+    (1.0, 6.0)
+    >>> doubt_of(np.append(normal, MEANT["anomalous"]), np.append(n_told, 1))
+    3.0
+    """
+    n_anomalous = float(n_told @ (meant - MEANT["normal"])) / (MEANT["anomalous"] - MEANT["normal"])
+    n_normal = float(n_told.sum()) - n_anomalous
+    return float(np.clip(n_normal / (PATIENCE * (1 + n_anomalous)), 1.0, MOST_DOUBT))
+
+
+def covariance(near: Floats, opinions: Doubles, of_points: Doubles, variances: Doubles) -> Doubles:
     """How the true scores of rows go with those of points, (n_rows, n_points)."""
-    return NEAR_VARIANCE * near.astype(np.float64) + opinions * trust_variances(opinions) @ of_points.T
+    return NEAR_VARIANCE * near.astype(np.float64) + opinions * variances @ of_points.T
 
 
-def prior_variance(opinions: Doubles) -> Doubles:
+def prior_variance(opinions: Doubles, variances: Doubles) -> Doubles:
     """The variance of a row's true score before any answer."""
-    return NEAR_VARIANCE + opinions**2 @ trust_variances(opinions)
+    return NEAR_VARIANCE + opinions**2 @ variances
 
 
 def learn_process(points: Rows, opinions: Doubles, meant: Doubles, n_told: Ints) -> Process:
@@ -100,6 +121,7 @@ def learn_process(points: Rows, opinions: Doubles, meant: Doubles, n_told: Ints)
     meant : (n_answers,), the mean of the answers about each
     n_told : (n_answers,), how many these were
     """
+    variances = trust_variances(opinions.shape[1] - 1, doubt_of(meant, n_told))
     nearest = np.arange(points.shape[0])
     surprise = meant - opinions[:, 0]
     if points.shape[0] > MOST_POINTS:
@@ -107,11 +129,11 @@ def learn_process(points: Rows, opinions: Doubles, meant: Doubles, n_told: Ints)
         totals = np.bincount(nearest, n_told)
         surprise = np.bincount(nearest, n_told * surprise) / totals
         points, opinions, n_told = points[chosen], opinions[chosen], totals
-    of_points = covariance(nearness(points, points), opinions, opinions)
+    of_points = covariance(nearness(points, points), opinions, opinions, variances)
     error = ERROR_VARIANCE / n_told
     error = error * (1 + DOUBT * contradiction(of_points + np.diag(error), surprise))
     lower: Any = cholesky(of_points + np.diag(error), lower=True)
-    return Process(points, opinions, cho_solve((lower, True), surprise), lower, nearest)
+    return Process(points, opinions, cho_solve((lower, True), surprise), variances, lower, nearest)
 
 
 def contradiction(of_answers: Doubles, surprise: Doubles) -> Doubles:

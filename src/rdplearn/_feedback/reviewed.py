@@ -12,12 +12,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn._explain.explanation import ANSWERS_COLUMN
 from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
 from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
-from rdplearn._feedback.explanation import ANSWERS_COLUMN, ReviewedExplanation, told_in_words
+from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
-from rdplearn._feedback.process import Process, learn_process, prior_variance
+from rdplearn._feedback.process import Process, learn_process, prior_variance, trust_variances
 from rdplearn._feedback.scale import Scale, learn_scale, scores_of
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
@@ -137,7 +138,10 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @for_partitions
     def next(self, X: Any, n: int = 1, *, strategy: str = "top") -> Ints:
-        """The places of the rows worth asking about, from 0, none of them answered yet; see `Asking.next`."""
+        """The places of the rows worth asking about, from 0, none of them answered yet; see `Asking.next`.
+
+        Of a table in partitions, the rows themselves, in memory, ready for `tell`.
+        """
         return self.asking(X).next(n, strategy=strategy)
 
     # ---- muting
@@ -212,7 +216,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         matrix = self._rows(X)
         opinions = self._opinions(matrix)
         if self._process is None:
-            return np.sqrt(prior_variance(opinions))
+            return np.sqrt(prior_variance(opinions, trust_variances(opinions.shape[1] - 1)))
         seen, found = self._columns(matrix), np.empty(matrix.shape[0])
         for block in row_blocks(matrix.shape[0], ROWS_AT_ONCE):
             found[block] = self._process.uncertainty(nearness(seen[block], self._process.points), opinions[block])
@@ -251,8 +255,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
     def _rows(self, X: Any) -> Matrix:
         if _identity(self.detector) != self._made_for:
             raise ValueError(
-                "The detector was fitted again since these answers were told, so that they speak of scores that are "
-                "gone. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them anew."
+                "The detector was fitted again after these answers were told, so they are about scores that no longer "
+                "exist. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them again."
             )
         return read_matrix(self.detector, X, reset=False)
 

@@ -81,7 +81,7 @@ class ReviewedTable(TableModel):
 
     @for_partitions
     def next(self, table: Any, n: int = 1, *, strategy: str = "top") -> Ints:
-        """The places of the rows worth asking about, from 0; see `Asking.next`."""
+        """The places of the rows worth asking about, from 0, or the rows themselves; see `Reviewed.next`."""
         return self.asking(table).next(n, strategy=strategy)
 
     def _matrix(self, table: Any) -> Matrix:

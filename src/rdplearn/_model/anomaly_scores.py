@@ -1,9 +1,10 @@
 r"""How anomalous one member finds rows: two formulas.
 
 With the novelty loss, a row's score is the mean squared residual :math:`\frac{1}{K} \|\phi(x) - \eta(x)\|^2`. Without
-it φ and η need not agree, and a row is scored by its mean distance, in φ's space, to the nearest row of random
-subsamples of the rows that boosting kept. Sums over a row's components are taken one after the other, so that a row's
-score does not depend on the rows beside it, to the last bit.
+it φ and η need not agree, and a row is scored by its distance, in φ's space, to the nearest row of random subsamples of
+the rows that boosting kept: in the paper the mean over the subsamples, in our default the third smallest, for the
+nearest of all may be the row itself, or its like among the anomalies. Sums over a row's components are taken one after
+the other, so that a row's score does not depend on the rows beside it, to the last bit.
 """
 
 from __future__ import annotations
@@ -29,18 +30,26 @@ def mean_squares(residuals: Floats) -> Floats:
     return np.add.reduce(residuals, axis=-1) / np.float32(residuals.shape[-1])
 
 
-def nearest_subsample_scores(phi: Floats, references: Floats, n_subsamples: int = N_SUBSAMPLES) -> Floats:
-    """Mean, over the subsamples, of the distance to the nearest of their rows.
+def nearest_subsample_scores(
+    phi: Floats, references: Floats, n_subsamples: int = N_SUBSAMPLES, neighbour: int = 0
+) -> Floats:
+    """Distance to the nearest row of each subsample: the mean over them, or the smallest but some.
 
     phi : (n_rows, n_components); references : (n_references, n_components), one subsample after the other
+    neighbour : 2 for the second smallest, and so on; 0 for the mean
     """
-    n_rows = len(phi)
     own = np.add.reduce(phi * phi, axis=1)
+    nearest = beyond_own(phi, references).reshape(n_subsamples, -1, len(phi)).min(axis=1) + own
+    nearest[nearest < np.float32(SAME) * own] = 0.0
+    if neighbour:
+        return np.sqrt(np.partition(nearest, neighbour - 1, axis=0)[neighbour - 1])
+    return np.sqrt(nearest).mean(axis=0)
+
+
+def beyond_own(phi: Floats, references: Floats) -> Floats:
+    """Squared distances between rows and references, less the squares of the rows: (n_references, n_rows)."""
     # one product: that of a row with a reference, times -2, and 1 times the reference's square
     lifted = np.vstack([np.float32(-2.0) * references.T, np.einsum("ij,ij->i", references, references)])
-    longer = np.ones((n_rows, phi.shape[1] + 1), dtype=np.float32)
+    longer = np.ones((len(phi), phi.shape[1] + 1), dtype=np.float32)
     longer[:, :-1] = phi
-    beyond_own = row_products(longer, lifted).T.reshape(n_subsamples, -1, n_rows)
-    nearest = beyond_own.min(axis=1) + own
-    nearest[nearest < np.float32(SAME) * own] = 0.0
-    return np.sqrt(nearest).mean(axis=0)
+    return row_products(longer, lifted).T

@@ -4,7 +4,8 @@ Members judge a row as a whole, and among many columns one wild value may drown.
 their own. All of it is a surprise, :math:`-\log p`, of a column of the *table*, whatever it became in the matrix:
 
 - *by itself*: how few rows have a number as far out (`tails.py`), or a category as rare;
-- *beside the others*: how few rows differ as much from what their other columns suggest (`Companions`);
+- *beside the others*: how few rows differ as much from what their other columns suggest (`Companions`), but what a
+  share of the rows have in common is not rarer than that;
 - *holes*: the surprises of all that is missing, added up, but no more than rows with as many such holes are rare.
 
 With `J` columns there are `J` chances to be surprised, so each pays :math:`\log J`, or less than that by its weight.
@@ -28,6 +29,7 @@ from rdplearn._views.curves import CurveView
 from rdplearn._views.view import SeenRows, View
 
 LEAST_RESIDUAL = 1e-6
+UNLIMITED = 1e6  # nats
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,25 @@ class Companions:
     view : balanced ranks, as members see them
     weights, offset : (n_columns, n_columns) and (n_columns,); what is left of the rows once it is predicted
     curves : of every column of the table, from the logarithm of the length of what is left to its surprise
+    ceilings : (n_columns,), the largest surprise of a row that has a 1 there, or `UNLIMITED`: a word or hole that few
+        rows have differs much from what the others suggest, but not by more than it is rare
     """
 
     view: View
     weights: Floats
     offset: Floats
     curves: CurveView
+    ceilings: Doubles
 
-    def surprises(self, rows: Rows, table: TableColumns) -> Floats:
-        """Of every column of the table: (n_rows, n_groups). rows : through the view."""
-        return self.curves(self.log_residuals(rows, table))
+    def surprises(self, rows: Rows, block: Rows, table: TableColumns) -> Floats:
+        """Of every column of the table: (n_rows, n_groups). rows : the block through the view."""
+        surprises = self.curves(self.log_residuals(rows, table))
+        limited = np.flatnonzero(self.ceilings < UNLIMITED)
+        if limited.size:
+            places, found = np.nonzero(dense(block[:, limited]))
+            cells = places, table.group_of_column[limited[found]]
+            surprises[cells] = np.minimum(surprises[cells], self.ceilings[limited[found]])
+        return surprises
 
     def log_residuals(self, rows: Rows, table: TableColumns) -> Doubles:
         """Logarithm of what is left of each column of the table: (n_rows, n_groups)."""
@@ -98,7 +109,7 @@ class CellVoice:
         by_group = self.by_themselves(heights, dense(seen.block)) - prices
         largest = by_group.max(axis=1)
         if self.companions is not None:
-            beside = self.companions.surprises(seen.through(self.companions.view), self.table) - prices
+            beside = self.companions.surprises(seen.through(self.companions.view), seen.block, self.table) - prices
             largest = np.maximum(largest, beside.max(axis=1))
         return np.maximum(largest, self.holes(heights)) + np.float32(self.odds)
 

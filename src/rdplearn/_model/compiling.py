@@ -31,6 +31,6 @@ def warn_of_no_cache() -> None:
     """Say that compiling takes its time in every process, and how to change that."""
     warn_user(
         "Compiled code cannot be kept: neither the folder of rdplearn nor the home folder can be written to. Every "
-        "process compiles it anew, which takes 6 to 15 seconds. Set the variable NUMBA_CACHE_DIR to a folder that can "
+        "process compiles it again, which takes 6 to 15 seconds. Set the variable NUMBA_CACHE_DIR to a folder that can "
         "be written to."
     )

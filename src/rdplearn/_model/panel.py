@@ -27,7 +27,7 @@ class Round:
     """What scoring needs of one round of a member.
 
     references : (n_references, n_components), φ of the subsamples, one after the other; None with the novelty loss on
-    n_subsamples : how many these are
+    n_subsamples : how many these are; neighbour : which of them counts, see `nearest_subsample_scores`
     typical : median score of the rows that the member has drawn
     """
 
@@ -36,6 +36,7 @@ class Round:
     references: Floats | None = None
     typical: float = 1.0
     n_subsamples: int = N_SUBSAMPLES
+    neighbour: int = 0
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Panel:
         `weights` and `bias` are as wide as the first one
     networks : φ of each seat where it is a network of the user's own; `weights` and `bias` are empty then
     mappings : one projection for all with its weights side by side likewise, or a mapping for each
-    references : (n_seats, n_references, n_components) or None; n_subsamples : of each seat
+    references : (n_seats, n_references, n_components) or None; n_subsamples, neighbour : of each seat
     typical : (n_seats,), median score of the rows that each member has drawn
     """
 
@@ -81,7 +82,7 @@ class Panel:
         self.typical = np.ones(n_seats, dtype=np.float32)
         self.mappings: Projection | list[Mapping] = [example.mapping] * n_seats
         self.references: Floats | None = None
-        self.n_subsamples = example.n_subsamples
+        self.n_subsamples, self.neighbour = example.n_subsamples, example.neighbour
         if example.references is not None:
             self.references = np.zeros((n_seats, *example.references.shape), dtype=np.float32)
         elif isinstance(example.mapping, Projection):

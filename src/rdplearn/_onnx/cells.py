@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rdplearn._model.cells import LEAST_RESIDUAL, CellVoice, Companions
+from rdplearn._model.cells import LEAST_RESIDUAL, UNLIMITED, CellVoice, Companions
 from rdplearn._onnx.graph import Graph, Value
 from rdplearn._onnx.views import piecewise_linear, view_nodes
 from rdplearn._types import TableColumns
@@ -60,7 +60,9 @@ def companion_surprises(graph: Graph, rows: Value, companions: Companions, table
     left = graph.cast(graph.add("Add", graph.add("MatMul", seen, companions.weights), companions.offset), np.float64)
     lengths = graph.add("MatMul", graph.add("Mul", left, left), membership(table))
     logs = graph.add("Log", graph.add("Max", lengths, np.array(LEAST_RESIDUAL**2)))
-    return piecewise_linear(graph, graph.add("Mul", logs, np.array(0.5)), list(companions.curves.curves()))
+    beside = piecewise_linear(graph, graph.add("Mul", logs, np.array(0.5)), list(companions.curves.curves()))
+    below = (UNLIMITED - companions.ceilings)[:, None] * membership(table)  # of each column at most one word is said
+    return graph.add("Min", beside, graph.add("Sub", np.array(UNLIMITED), graph.add("MatMul", rows, below)))
 
 
 def membership(table: TableColumns) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

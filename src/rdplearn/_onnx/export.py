@@ -213,7 +213,7 @@ def one_mapping(mapping: Mapping, rows: Value) -> Value:
 
 
 def nearest_subsample_scores(graph: Graph, phi: Value, panel: Panel) -> Value:
-    """Mean, over the subsamples, of the distance to the nearest of their rows: (n_rows, n_members)."""
+    """Distance to the nearest row of each subsample, the mean or one of them: (n_rows, n_members)."""
     assert panel.references is not None
     references = panel.references  # (n_members, n_references, n_components)
     # one row more, which is cut off at the end: of no rows at all, onnxruntime's reductions make a crash
@@ -227,7 +227,12 @@ def nearest_subsample_scores(graph: Graph, phi: Value, panel: Panel) -> Value:
     nearest = graph.add("ReduceMin", graph.add("Reshape", squared, shape), np.array([3]), keepdims=0)
     is_same = graph.add("Less", nearest, graph.add("Mul", own, np.array(SAME, np.float32)))
     distances = graph.add("Sqrt", graph.add("Where", is_same, np.array(0.0, np.float32), nearest))
-    scores = graph.add("Transpose", graph.add("ReduceMean", distances, np.array([2]), keepdims=0), perm=[1, 0])
+    if panel.neighbour:
+        smallest = graph.add("TopK", distances, np.array([panel.neighbour]), axis=2, largest=0, sorted=1, n_outputs=2)
+        of_members = graph.add("ReduceMax", smallest, np.array([2]), keepdims=0)
+    else:
+        of_members = graph.add("ReduceMean", distances, np.array([2]), keepdims=0)
+    scores = graph.add("Transpose", of_members, perm=[1, 0])
     return graph.add("Slice", scores, np.array([0]), np.array([-1]), np.array([0]))
 
 

@@ -30,13 +30,13 @@ class Graph:
         self.n_names = 0
         self._written: dict[Hashable, Value] = {}
 
-    def add(self, operator: str, *inputs: Value | npt.NDArray[Any], **attributes: Any) -> Value:
-        """Add a node with one output, and return the output's name."""
+    def add(self, operator: str, *inputs: Value | npt.NDArray[Any], n_outputs: int = 1, **attributes: Any) -> Value:
+        """Add a node, and return the name of its first output; nobody reads the others."""
         from onnx import helper
 
-        output = self._new_name(operator)
+        output, *others = [self._new_name(operator) for _ in range(n_outputs)]
         names = [given if isinstance(given, str) else self.constant(given) for given in inputs]
-        self.nodes.append(helper.make_node(operator, names, [output], name=output, **attributes))
+        self.nodes.append(helper.make_node(operator, names, [output, *others], name=output, **attributes))
         return output
 
     def finite_rows(self) -> Value:

@@ -25,6 +25,7 @@ from rdplearn._model.panel import Panel
 from rdplearn._model.products import BLOCK, in_steady_blocks, row_products
 from rdplearn._model.threads import one_blas_thread
 from rdplearn._types import Doubles, Floats, Matrix, Rows, row_blocks
+from rdplearn._views.curves import follow as plainly
 from rdplearn._views.view import SeenRows
 
 # The plain formulas pass over each component of φ and η seven times; from here on one compiled pass is sooner done.
@@ -73,16 +74,22 @@ def scaled_scores(
     """
     n_rows = max(matrix.shape[0], _rows_so_far.get())
     n_scored = n_rows * sum(panel.bias.size for panel in panels)
-    slopes = [slope_to_compile_with(panel, n_scored) for panel in panels]
+    is_long = n_scored >= COMPONENTS_WORTH_COMPILING
+    follow = plainly
+    if is_long:
+        from rdplearn._scoring import compiled  # here, because importing Numba takes longer than scoring a small table
+
+        follow = compiled.follow
 
     @np.errstate(over="ignore", invalid="ignore")  # what is farther than numbers go gets the largest score
     def score_stretch(stretch: slice) -> Floats:
         n_members = len(combination.weights)
         scores = np.empty((stretch.stop - stretch.start, n_members + (cells is not None)), dtype=np.float32)
         views = [panel.view for panel in panels]
-        seen = SeenRows(matrix[stretch], views if cells is None else [*views, *cells.views])
-        for panel, slope in zip(panels, slopes, strict=True):
-            scores[:, panel.members] = mean_over_rounds(seen.through(panel.view), panel, combination, slope)
+        seen = SeenRows(matrix[stretch], views if cells is None else [*views, *cells.views], follow)
+        for panel in panels:
+            rows = seen.through(panel.view)
+            scores[:, panel.members] = mean_over_rounds(rows, panel, combination, is_long=is_long)
         if cells is not None:
             scores[:, n_members] = cells.surprises(seen)
         return combination.within_numbers(scores)
@@ -93,23 +100,12 @@ def scaled_scores(
     return np.concatenate(parts)
 
 
-def slope_to_compile_with(panel: Panel, n_scored: float) -> float | None:
-    """η's slope for negative numbers, if one compiled pass is to do the work of the plain formulas; else None.
-
-    n_scored : components of φ over all rows
-    """
-    if n_scored < COMPONENTS_WORTH_COMPILING or not panel.multiplies_rows_alone:
-        return None
-    assert isinstance(panel.mappings, Projection)
-    return SLOPES.get(panel.mappings.activation)
-
-
-def mean_over_rounds(rows: Rows, panel: Panel, combination: Combination, target_slope: float | None) -> Floats:
+def mean_over_rounds(rows: Rows, panel: Panel, combination: Combination, *, is_long: bool) -> Floats:
     """Score of seen rows by every member of a panel, on the combination's scale: (n_rows, n_members)."""
     of_rounds = np.empty((rows.shape[0], panel.n_seats), dtype=np.float32)
     # For every product with sparse rows SciPy turns the weights around: the fewer blocks, the better.
     n_at_once = STRETCH if sp.issparse(rows) and panel.multiplies_rows_alone else BLOCK
-    score_block: Callable[[Rows], Floats] = lambda block: seat_scores(block, panel, target_slope)  # noqa: E731
+    score_block: Callable[[Rows], Floats] = lambda block: seat_scores(block, panel, is_long=is_long)  # noqa: E731
     in_steady_blocks(rows, score_block, of_rounds, n_at_once)
     scaled = combination.to_scale(of_rounds, panel.typical)
     if panel.n_rounds == 1:
@@ -118,9 +114,13 @@ def mean_over_rounds(rows: Rows, panel: Panel, combination: Combination, target_
     return np.add.reduce(by_rounds, axis=1) / np.float32(panel.n_rounds)
 
 
-def seat_scores(rows: Rows, panel: Panel, target_slope: float | None = None) -> Floats:
-    """Anomaly score of a block of rows by every round of every member: (n_rows, n_seats)."""
+def seat_scores(rows: Rows, panel: Panel, *, is_long: bool = False) -> Floats:
+    """Anomaly score of a block of rows by every round of every member: (n_rows, n_seats).
+
+    is_long : whether there is so much to score that compiled passes are sooner done than the plain formulas
+    """
     scores = np.empty((panel.n_seats, rows.shape[0]), dtype=np.float32)
+    target_slope = compiled_slope(panel) if is_long else None
     for some in row_blocks(panel.n_seats, max(1, COMPONENTS_AT_ONCE // panel.n_components)):
         if target_slope is not None:
             score_in_one_pass(rows, panel, some, target_slope, scores[some])
@@ -128,17 +128,28 @@ def seat_scores(rows: Rows, panel: Panel, target_slope: float | None = None) -> 
         phi = panel.represent(rows, some)
         if panel.references is None:
             scores[some] = novelty_scores(phi, panel.targets(rows, some)).T
-        else:
-            references = panel.references[some]
-            scores[some] = [
-                nearest_subsample_scores(phi[:, seat], each, panel.n_subsamples) for seat, each in enumerate(references)
-            ]
+            continue
+        score: Callable[..., Floats] = nearest_subsample_scores
+        if is_long and panel.neighbour:
+            from rdplearn._scoring import compiled
+
+            score = compiled.nearest_subsample_scores
+        how = (panel.n_subsamples, panel.neighbour)
+        scores[some] = [score(phi[:, seat], each, *how) for seat, each in enumerate(panel.references[some])]
     return scores.T
+
+
+def compiled_slope(panel: Panel) -> float | None:
+    """η's slope for negative numbers, if one compiled pass can do the work of the plain formulas; else None."""
+    if not panel.multiplies_rows_alone:
+        return None
+    assert isinstance(panel.mappings, Projection)
+    return SLOPES.get(panel.mappings.activation)
 
 
 def score_in_one_pass(rows: Rows, panel: Panel, some: slice, target_slope: float, scores: Floats) -> None:
     """Score a block by some seats with the compiled kernel. scores : (n_some, n_rows), overwritten."""
-    from rdplearn._scoring import compiled  # here, because importing Numba takes longer than scoring a small table
+    from rdplearn._scoring import compiled
 
     assert isinstance(panel.mappings, Projection)
     here = panel.components_of(some)

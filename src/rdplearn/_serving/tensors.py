@@ -160,7 +160,7 @@ class InferRequest:
             values: npt.NDArray[Any] = np.frombuffer(part, dtype=DATATYPES[datatype])
             return pa.array(values.astype(np.float64) if datatype in NUMBERS else values)
         except (ValueError, struct.error) as fault:
-            raise bad_request(f"The bytes of input {shown(name)} are no {datatype}: {fault}.") from None
+            raise bad_request(f"The bytes of input {shown(name)} are not {datatype}: {fault}.") from None
 
 
 def _json_length(given: str | None, n_bytes: int) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rdplearn._files.checked_values import make
-from rdplearn._model.cells import CellVoice, Companions
+from rdplearn._files.checked_values import as_mapping, make
+from rdplearn._model.cells import UNLIMITED, CellVoice, Companions
 from rdplearn._storage.container import Layout
 from rdplearn._types import Arrays, TableColumns
 from rdplearn._views.curves import CurveView
@@ -24,6 +24,7 @@ class StoredCells:
 
     names : of the columns of the table
     n_knots, n_hole_knots, n_rank_knots, n_companion_knots : of the curves; the last two are 0 without companions
+    has_ceilings : whether companions have them; not in files of earlier versions
     """
 
     names: list[str]
@@ -32,6 +33,7 @@ class StoredCells:
     n_hole_knots: int
     n_rank_knots: int
     n_companion_knots: int
+    has_ceilings: bool
 
 
 def describe_cells(voice: CellVoice) -> tuple[StoredCells, Arrays]:
@@ -52,14 +54,16 @@ def describe_cells(voice: CellVoice) -> tuple[StoredCells, Arrays]:
         n_rank_knots, n_companion_knots = len(ranks.knots), len(companions.curves.knots)
         arrays |= _curve_arrays("ranks", ranks) | _curve_arrays("companions", companions.curves)
         arrays |= {"companions.weights": companions.weights, "companions.offset": companions.offset}
+        arrays |= {"companions.ceilings": companions.ceilings}
     n_knots = len(_only_curves(voice.cells).knots)
     n_hole_knots = len(voice.hole_curve[0])
-    return StoredCells(list(table.names), voice.odds, n_knots, n_hole_knots, n_rank_knots, n_companion_knots), arrays
+    counts = (n_knots, n_hole_knots, n_rank_knots, n_companion_knots)
+    return StoredCells(list(table.names), voice.odds, *counts, has_ceilings=companions is not None), arrays
 
 
 def read_cells(values: Any, owner: str) -> StoredCells:
     """The description, checked."""
-    stored = make(StoredCells, values, owner)
+    stored = make(StoredCells, {"has_ceilings": False, **as_mapping(values, "cells", owner)}, owner)
     if not stored.names or not stored.n_hole_knots or bool(stored.n_rank_knots) != bool(stored.n_companion_knots):
         raise ModelFileError(f"{owner} has an impossible 'cells': {values!r:.60}.")
     return stored
@@ -81,6 +85,7 @@ def cells_layout(stored: StoredCells, n_columns: int) -> Layout:
         wanted |= _curve_layout("ranks", n_columns, stored.n_rank_knots)
         wanted |= _curve_layout("companions", n_groups, stored.n_companion_knots)
         wanted |= {"companions.weights": ("F32", (n_columns, n_columns)), "companions.offset": ("F32", (n_columns,))}
+        wanted |= {"companions.ceilings": ("F64", (n_columns,))} if stored.has_ceilings else {}
     return wanted
 
 
@@ -103,6 +108,7 @@ def rebuild_cells(stored: StoredCells, arrays: Arrays, views: list[View]) -> Cel
             weights=arrays["companions.weights"],
             offset=arrays["companions.offset"],
             curves=rebuild_curves("companions", arrays),
+            ceilings=arrays.get("companions.ceilings", np.full(len(groups), UNLIMITED)),
         )
     if (np.diff(arrays["holes.knots"]) < 0).any():
         raise ModelFileError("The curve of holes must have ascending knots.")

@@ -94,7 +94,7 @@ def opened_model_file(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
         raise ModelFileError(f"{name} cannot be read as a model. {fault}") from None
     except (SafetensorError, UnicodeError) as fault:
         told = " ".join(str(fault).split())[:120]
-        raise ModelFileError(f"{name} cannot be read as a model. It is damaged, or no model: {told}.") from None
+        raise ModelFileError(f"{name} cannot be read as a model. It is damaged, or not a model: {told}.") from None
 
 
 def looks_like_model_file(path: str | os.PathLike[str]) -> bool:

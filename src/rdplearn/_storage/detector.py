@@ -64,7 +64,7 @@ CHOICES = {
     "n_steps": int,
     "batch_size": int,
     "learning_rate": float,
-    "even_residuals": bool,
+    "even_residuals": float,
     "max_samples": float,
     "score_rounds": int,
     "distance_members": int,
@@ -90,7 +90,8 @@ class StoredPanel:
     activation : of the random mapping after its projection; None for the original space
     n_rounds : how many rounds of its members there are
     n_components : of φ
-    n_references : rows in φ's space that members without the novelty loss score by, in `n_subsamples`; 0 with it
+    n_references : rows in φ's space that members without the novelty loss score by, in `n_subsamples`, of which
+        `neighbour` says which counts; 0 with it
     """
 
     members: list[int]
@@ -101,6 +102,7 @@ class StoredPanel:
     n_components: int
     n_references: int
     n_subsamples: int
+    neighbour: int
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ class StoredDetector:
     cells : the voice of single cells, see `StoredCells`; None without one
     typical_score : anomaly score of the first of the typical rows
     n_typical : typical rows
-    n_typical_entries : numbers that these rows store if they are sparse; None if they are dense
+    n_company : rows of the table as it is, which follow them; 0 in files of earlier versions, which have none
+    n_typical_entries : numbers that all these rows store if they are sparse; None if they are dense
     n_renewed : members that further rows have brought; 0 in files of earlier versions, which do not say
     """
 
@@ -142,6 +145,7 @@ class StoredDetector:
     cells: dict[str, Any] | None
     typical_score: float
     n_typical: int
+    n_company: int
     n_typical_entries: int | None
     n_renewed: int
 
@@ -162,7 +166,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
     if detector.cells_ is not None:
         described, of_cells = describe_cells(detector.cells_)
         cells, arrays = asdict(described), arrays | {f"cells.{part}": array for part, array in of_cells.items()}
-    typical = detector.typical_rows_.rows
+    typical, company = detector.typical_rows_.rows, detector.typical_rows_.company
     header = StoredDetector(
         parameters=plain_parameters(detector),
         chosen=_plain_choices(detector.chosen_),
@@ -179,7 +183,8 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         cells=cells,
         typical_score=detector.typical_rows_.score,
         n_typical=typical.shape[0],
-        n_typical_entries=int(typical.nnz) if sp.issparse(typical) else None,
+        n_company=company.shape[0],
+        n_typical_entries=int(typical.nnz + company.nnz) if sp.issparse(typical) else None,
         n_renewed=detector.n_renewed_,
     )
     return asdict(header), arrays
@@ -251,7 +256,7 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
     """The description, checked, and an unfitted detector with its parameters."""
     values = _with_scoring(as_mapping(description, "a description of the detector", "It"))
     # what earlier formats do not say
-    values = {"chosen": None, "voices": [], "cells": None, "n_renewed": 0, **values}
+    values = {"chosen": None, "voices": [], "cells": None, "n_company": 0, "n_renewed": 0, **values}
     of_all: dict[str, Any] = {
         name: values.pop(name) for name in ("n_rounds", "n_references") if name in values
     }  # said once, there
@@ -265,7 +270,7 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
 
 def _read_panel(description: Any, of_all: Mapping[str, Any], parameters: Mapping[str, Any]) -> StoredPanel:
     """The description of a panel, checked. of_all : what files of earlier formats say of all panels together."""
-    panel = dict(as_mapping(description, "a panel", OWNER))
+    panel = {"neighbour": 0, **as_mapping(description, "a panel", OWNER)}
     if of_all:
         n_components = parameters.get("n_components")
         earlier = {"n_components": panel.get("n_targets") if n_components is None else n_components}
@@ -297,6 +302,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         "column_names": stored.column_names is None or len(stored.column_names) == stored.n_columns,
         "n_scoring": stored.n_scoring == min(detector.score_rounds or stored.n_scoring, detector.n_rounds) > 0,
         "n_typical": stored.n_typical > 0,
+        "n_company": stored.n_company >= 0,
         "panels": sorted(members) == list(range(len(members)))
         and len(members) >= (detector.n_members or 1)
         and all(panel.members for panel in panels),
@@ -313,6 +319,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
             "n_rounds": panel.n_rounds in n_rounds,
             "n_components": panel.n_components > 0 and (by_distance or panel.n_components == detector.n_components),
             "n_subsamples": panel.n_subsamples > 0 and panel.n_references % panel.n_subsamples == 0,
+            "neighbour": 0 <= panel.neighbour <= panel.n_subsamples,
             "n_references": by_distance or detector.novelty_weight > 0,
             "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
@@ -365,6 +372,8 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
     if stored.chosen is None:
         return choose_for_detector(0, stored.n_columns, detector.get_params(deep=False))
     chosen = {"distance_members": 0, **stored.chosen}  # none in earlier files
+    if isinstance(chosen.get("even_residuals"), bool):  # yes or no, in earlier files
+        chosen["even_residuals"] = float(chosen["even_residuals"])
     if set(chosen) != {*CHOICES, "views", "mapping"} or not isinstance(chosen["mapping"], list):
         raise ModelFileError(f"{OWNER} has an impossible 'chosen': {stored.chosen!r:.60}.")
     for name, hint in {**CHOICES, "views": list[str]}.items():
@@ -395,6 +404,7 @@ def _describe_panel(panel: Panel) -> StoredPanel:
         n_components=panel.n_components,
         n_references=0 if panel.references is None else panel.references.shape[1],
         n_subsamples=panel.n_subsamples,
+        neighbour=panel.neighbour,
     )
 
 
@@ -474,22 +484,24 @@ def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
     for field in ("low", "high", "spread"):
         yield field, getattr(typical_rows, field)
     if not sp.issparse(typical_rows.rows):
-        yield "rows", typical_rows.rows
+        yield "rows", np.concatenate([typical_rows.rows, typical_rows.company])
         return
-    yield "values", typical_rows.rows.data
-    yield "columns", typical_rows.rows.indices.astype(np.int64)
-    yield "ends", typical_rows.rows.indptr.astype(np.int64)
+    both = sp.vstack([typical_rows.rows, typical_rows.company], format="csr")
+    yield "values", both.data
+    yield "columns", both.indices.astype(np.int64)
+    yield "ends", both.indptr.astype(np.int64)
 
 
 def _typical_layout(stored: StoredDetector) -> Layout:
     of_columns: Layout = dict.fromkeys(("low", "high", "spread"), ("F64", (stored.n_columns,)))
+    n_rows = stored.n_typical + stored.n_company
     if stored.n_typical_entries is None:
-        return of_columns | {"rows": ("F64", (stored.n_typical, stored.n_columns))}
+        return of_columns | {"rows": ("F64", (n_rows, stored.n_columns))}
     n_entries = stored.n_typical_entries
     return of_columns | {
         "values": ("F64", (n_entries,)),
         "columns": ("I64", (n_entries,)),
-        "ends": ("I64", (stored.n_typical + 1,)),
+        "ends": ("I64", (n_rows + 1,)),
     }
 
 
@@ -502,10 +514,15 @@ def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
         ends_well = ends[0] == 0 and ends[-1] == len(columns) and (np.diff(ends) >= 0).all()
         if not ends_well or not ((columns >= 0) & (columns < stored.n_columns)).all():
             raise ModelFileError("Its typical rows must store numbers in columns that there are, row after row.")
-        rows = canonical_csr(
-            sp.csr_array((arrays["values"], columns, ends), shape=(stored.n_typical, stored.n_columns))
-        )
-    return TypicalRows(rows, arrays["low"], arrays["high"], arrays["spread"], float(stored.typical_score))
+        shape = (stored.n_typical + stored.n_company, stored.n_columns)
+        rows = canonical_csr(sp.csr_array((arrays["values"], columns, ends), shape=shape))
+    typical, company = rows[: stored.n_typical], rows[stored.n_typical :]
+    return TypicalRows(
+        rows=typical,
+        **{field: arrays[field] for field in ("low", "high", "spread")},
+        score=float(stored.typical_score),
+        company=company if stored.n_company else typical,
+    )
 
 
 def _under(start: str, arrays: Arrays) -> Arrays:
@@ -535,4 +552,5 @@ def _rebuild_round(place: int, panel: StoredPanel, sizes: list[int], arrays: Arr
         for layer in range(1, len(sizes))
     ]
     representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
-    return Round(representation, mapping, references, float(arrays["typical"][place]), panel.n_subsamples)
+    typical, how = float(arrays["typical"][place]), (panel.n_subsamples, panel.neighbour)
+    return Round(representation, mapping, references, typical, *how)

@@ -110,7 +110,9 @@ def require_finite_results(keeper: Any, model: Any) -> None:
     with np.errstate(all="ignore"):
         is_sound = keeper.is_sound(model)
     if not is_sound:
-        raise ModelFileError("Its numbers are absurd: rows such as it was fitted on get results that are no numbers.")
+        raise ModelFileError(
+            "Its weights make no sense: rows like those it was fitted on get results that are not numbers."
+        )
 
 
 def training_summary(model: Any) -> list[dict[str, float]]:

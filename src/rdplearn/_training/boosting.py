@@ -44,7 +44,8 @@ SHORTEST = 0.05  # of the usual length of φ
 class BoostingSettings:
     """How a member comes about, under the estimator's own parameter names.
 
-    subsamples : how many, and of how many rows each, members without the novelty loss score by
+    subsamples : how many, and of how many rows each, members without the novelty loss score by; `neighbour` : which of
+        them counts, see `nearest_subsample_scores`
     folder : where members are saved after every so many rounds, and continued from
     """
 
@@ -54,7 +55,7 @@ class BoostingSettings:
     filter_fraction: float
     shrinkage: float
     start_scale: float
-    even_residuals: bool
+    even_residuals: float
     score_rounds: int
     n_rounds_kept: int
     engine: EngineName
@@ -62,6 +63,7 @@ class BoostingSettings:
     callbacks: tuple[Any, ...] = ()
     folder: FitFolder | None = None
     subsamples: tuple[int, int] = (N_SUBSAMPLES, SUBSAMPLE_SIZE)
+    neighbour: int = 0
 
     @property
     def n_references(self) -> int:
@@ -151,9 +153,9 @@ class Boosting:
         settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
         trained = task if self.span is None else left(self.span, self.start, task)
         judge = self.prepare_scoring(trained.phi)
-        judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, even=settings.even_residuals)
+        judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, evenness=settings.even_residuals)
         if np.isnan(scores).any() or not np.isfinite(scores[self.kept]).any():
-            raise diverged("scores of the rows that it learned from are no numbers", settings.training.learning_rate)
+            raise diverged("scores of the rows that it learned from are not numbers", settings.training.learning_rate)
         judge = replace(judge, typical=max(middle_score(scores[self.draws]), shortest_typical(judge)))
         self.member.rounds = [*self.member.rounds, judge][-n_kept_rounds:]
         self.sizes = [*self.sizes, sizes][-n_kept_rounds:]
@@ -173,8 +175,12 @@ class Boosting:
         """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
         if self.settings.training.novelty_weight > 0:
             return Round(phi, self.mapping)
-        chosen = self.kept[self.rng.integers(len(self.kept), size=self.settings.n_references)]
-        return Round(phi, self.mapping, phi(self.rows[chosen]), n_subsamples=self.settings.subsamples[0])
+        n_subsamples, neighbour = self.settings.subsamples[0], self.settings.neighbour
+        if neighbour and self.settings.n_references <= len(self.kept):  # each once, or a row meets itself twice
+            chosen = self.rng.permutation(self.kept)[: self.settings.n_references]
+        else:
+            chosen = self.kept[self.rng.integers(len(self.kept), size=self.settings.n_references)]
+        return Round(phi, self.mapping, phi(self.rows[chosen]), n_subsamples=n_subsamples, neighbour=neighbour)
 
     # between two rounds, in the folder of a checkpoint: all but the random mappings, which are drawn again
 
@@ -259,6 +265,7 @@ class Boosting:
             references=saved.get("references"),
             typical=float(saved["typical"][0]),
             n_subsamples=settings.subsamples[0],
+            neighbour=settings.neighbour,
         )
 
 
@@ -281,21 +288,23 @@ def check_targets(targets: Floats, settings: BoostingSettings) -> None:
         )
 
 
-def judge_rows(judge: Round, rows: Rows, targets: Floats, kept: Ints, *, even: bool) -> tuple[Round, Floats, Floats]:
-    """Anomaly scores of rows by one round, with residuals of even size if asked for.
+def judge_rows(
+    judge: Round, rows: Rows, targets: Floats, kept: Ints, *, evenness: float
+) -> tuple[Round, Floats, Floats]:
+    """Anomaly scores of rows by one round, with residuals of even size as far as asked for.
 
-    targets : η of the rows
+    targets : η of the rows; evenness : 1 for residuals of the same size, 0 to take them as they are
     Returns the round as it is to score from now on, the scores, and what its components were divided by, if anything.
     """
     phi = judge.phi(rows)
     if judge.references is not None:
-        scores = nearest_subsample_scores(phi, judge.references, judge.n_subsamples)
+        scores = nearest_subsample_scores(phi, judge.references, judge.n_subsamples, judge.neighbour)
         return judge, scores, np.empty(0, dtype=np.float32)
     phi -= targets
-    if not (even and can_even_out(judge, rows.shape[0])):
+    if not (evenness and can_even_out(judge, rows.shape[0])):
         return judge, mean_squares(phi), np.empty(0, dtype=np.float32)
     phi *= phi
-    sizes = sizes_of(phi, kept)
+    sizes = sizes_of(phi, kept) ** np.float32(evenness)
     return divided(judge, sizes), phi @ (1.0 / (sizes * sizes * np.float32(sizes.size))), sizes
 
 

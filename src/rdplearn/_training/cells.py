@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rdplearn._model.cells import CellVoice, Companions
+from rdplearn._model.cells import UNLIMITED, CellVoice, Companions
 from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, TableColumns, dense
 from rdplearn._views.balance import is_indicator
 from rdplearn._views.curves import Curve, CurveView, Distinct, distinct_columns, joined_curves, with_zero_at_zero
@@ -45,6 +45,8 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
         for place, column in enumerate(columns)
     ]
     zeroed = [with_zero_at_zero(column, *curve) for column, curve in zip(columns, curves, strict=True)]
+    is_shared = by_word if table.is_rest is None else by_word & ~table.is_rest  # rare values are all different
+    ceilings = np.where(is_shared & (rarity >= -np.log(1.0 - RESIDUAL_POINTS[-1])), rarity, UNLIMITED)
     has_company = len(table.names) > 1 and len(columns) <= MOST_COMPANIONS
     voice = CellVoice(
         table=table,
@@ -52,7 +54,7 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
         none=none,
         hole_curve=AS_THEY_ARE,
         odds=odds_of(share_of_numbers=float(np.mean(~worded & (table.sizes == 1)))),
-        companions=learn_companions(dense(ranks(sample)), table, ranks) if has_company else None,
+        companions=learn_companions(dense(ranks(sample)), table, ranks, ceilings) if has_company else None,
     )
     return replace(voice, hole_curve=rarity_of_holes(voice.added_holes(dense(voice.cells(sample)))))
 
@@ -97,8 +99,11 @@ def surprises_of_words(counts: Ints, n_rows: int) -> Doubles:
     return -np.log(np.clip(as_rare, 0.5, n_rows) / n_rows)
 
 
-def learn_companions(rows: Rows, table: TableColumns, ranks: View) -> Companions:
-    """Learn to predict each column of the table from all others. rows : the sample in balanced ranks."""
+def learn_companions(rows: Rows, table: TableColumns, ranks: View, ceilings: Doubles) -> Companions:
+    """Learn to predict each column of the table from all others.
+
+    rows : the sample in balanced ranks; ceilings : see `Companions`
+    """
     rows = rows.astype(np.float64)
     centre, spread = rows.mean(axis=0), rows.std(axis=0)
     scale = np.where(spread > LEAST_SPREAD, spread, np.inf)  # what never varies, or has no weight, is left out
@@ -109,7 +114,8 @@ def learn_companions(rows: Rows, table: TableColumns, ranks: View) -> Companions
         of_group = np.linalg.inv(precision[np.ix_(places, places)])
         weights[:, places] = precision[:, places] @ np.linalg.cholesky(of_group)
     weights /= scale[:, None]
-    unjudged = Companions(ranks, weights.astype(np.float32), -(centre @ weights).astype(np.float32), NO_CURVES)
+    offset = -(centre @ weights).astype(np.float32)
+    unjudged = Companions(ranks, weights.astype(np.float32), offset, NO_CURVES, ceilings)
     residuals = np.exp(unjudged.log_residuals(rows.astype(np.float32), table))
     curves = [score_curve(residuals[:, group], RESIDUAL_POINTS) for group in range(len(table.names))]
     return replace(unjudged, curves=joined_curves(curves))

@@ -55,7 +55,7 @@ class FitFolder:
         if not holds:
             raise CheckpointError(
                 f"'{self.path / name}{ENDING}' cannot be continued from: {what} cannot be of this fit. Delete it, and "
-                "this part begins anew."
+                "this part starts again."
             )
 
     def load(self, name: str) -> Piece | None:
@@ -74,7 +74,7 @@ class FitFolder:
             return Piece(checked_records(json.loads(metadata["records"])), arrays)
         except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as fault:
             told = " ".join(str(fault).split())[:120]
-            raise CheckpointError(f"'{file}' cannot be read ({told}). Delete it, and this part begins anew.") from None
+            raise CheckpointError(f"'{file}' cannot be read ({told}). Delete it, and this part starts again.") from None
 
     def save(self, name: str, piece: Piece) -> None:
         """Write a piece, in place of the one that was there."""
@@ -178,7 +178,7 @@ def begun_fit(folder: Path, identity: dict[str, Any], seed: int, *, is_fixed: bo
         raise CheckpointError(
             f"The checkpoint folder '{folder}' holds another fit: its {differing[0]!r} is "
             f"{there.get(differing[0])!r:.60}, and now it is {here.get(differing[0])!r:.60}. Pass another folder, or "
-            "delete this one to begin anew."
+            "delete this one to start again."
         )
     return begun
 
@@ -193,7 +193,7 @@ def read_fit(folder: Path) -> dict[str, Any]:
             return begun
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    raise CheckpointError(f"'{folder / FIT}' is damaged. Delete the folder to begin anew.")
+    raise CheckpointError(f"'{folder / FIT}' is damaged. Delete the folder to start again.")
 
 
 def digest_of(begun: dict[str, Any]) -> str:
@@ -206,7 +206,7 @@ def checked_records(records: Any) -> Records:
     is_list = isinstance(records, list) and all(isinstance(record, dict) for record in records)
     if is_list and all(isinstance(value, int | float) for record in records for value in record.values()):
         return records
-    raise ValueError("its records are no losses")
+    raise ValueError("its records are not losses")
 
 
 def identity_of(estimator: Any, matrix: Matrix) -> dict[str, Any]:

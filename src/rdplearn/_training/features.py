@@ -63,7 +63,7 @@ def train_features(
     (records,) = train(engine, settings, stretch, [report], how.saved)
     trained = task if span is None else left(span, task, inner)
     if not all(np.isfinite(array).all() for array in saved_phi(trained.phi).values()):
-        raise diverged("its weights are no numbers any more", settings.learning_rate)
+        raise diverged("its weights are no longer numbers", settings.learning_rate)
     return trained, records
 
 

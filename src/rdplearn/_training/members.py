@@ -31,15 +31,20 @@ class Sampling:
     bootstrap : each draws for itself, with replacement; otherwise rows are dealt out like cards, so that members share
         none before most have had their turn: what one does not see, another does
     held_back : rows that no member sees
+    n_parts : each member leaves out one of so many parts of the rows, in turn, and every row is unseen by as many; 0 if
+        a member may see all
     """
 
     n_rows: int
     n_draws: int
     bootstrap: bool
     held_back: Ints
+    n_parts: int = 0
 
     def draw(self, seeds: Sequence[np.random.SeedSequence]) -> Iterator[Ints]:
         """Draw the rows of each member. seeds : one for each; a member's rows do not depend on how many follow."""
+        if self.n_parts:
+            return self._without_a_part(seeds)
         if self.bootstrap:
             return (self._with_replacement(np.random.default_rng(seed)) for seed in seeds)
         return self._dealt(len(seeds), np.random.default_rng(seeds[0]))
@@ -50,6 +55,14 @@ class Sampling:
             more = rng.integers(self.n_rows, size=self.n_draws)
             draws = np.concatenate([draws, more[~np.isin(more, self.held_back)]])
         return draws[: self.n_draws]
+
+    def _without_a_part(self, seeds: Sequence[np.random.SeedSequence]) -> Iterator[Ints]:
+        """Draw from all rows but those of one part, none twice to a member."""
+        parts = np.array_split(np.random.default_rng(seeds[0]).permutation(self.n_rows), self.n_parts)
+        n_each = min(self.n_draws, self.n_rows - len(parts[0]))  # the same for all: the first part is the largest
+        for number, seed in enumerate(seeds):
+            others = np.setdiff1d(np.arange(self.n_rows), parts[number % self.n_parts])
+            yield others if n_each == len(others) else np.random.default_rng(seed).choice(others, n_each, replace=False)
 
     def _dealt(self, n_members: int, rng: np.random.Generator) -> Iterator[Ints]:
         """Deal rows from a shuffled deck, then from the next one; none twice to a member."""

@@ -109,21 +109,34 @@ class CurveView:
         return self.heights[low] + share * (self.heights[high] - self.heights[low])
 
 
-def look_through(views: list[CurveView], block: npt.NDArray[Any]) -> list[Floats]:
-    """A block of dense rows through several views; what two have the same knots for is searched for once."""
+Follow = Callable[[Doubles, Doubles, list[Doubles]], list[npt.NDArray[np.floating]]]
+
+
+def follow(values: Doubles, knots: Doubles, heights: list[Doubles]) -> list[npt.NDArray[np.floating]]:
+    """Values through one curve, or through two that have the same knots. heights : of each curve."""
+    if len(heights) == 1:
+        return [np.interp(values, knots, heights[0])]
+    both = np.interp(values, knots, heights[0] + 1j * heights[1])
+    return [both.real, both.imag]
+
+
+def look_through(views: list[CurveView], block: npt.NDArray[Any], follow: Follow = follow) -> list[Floats]:
+    """A block of dense rows through several views; what two have the same knots for is searched for once.
+
+    follow : how values go through curves, the plain function above or a compiled one
+    """
     seen = [np.empty(block.shape, dtype=np.float32) for _ in views]
     for column, curves in enumerate(zip(*(view.curves() for view in views), strict=True)):
         values = block[:, column].astype(np.float64)
         left = [(of_view[:, column], *curve) for of_view, curve in zip(seen, curves, strict=True)]
         while left:
-            out, knots, heights = left.pop(0)
-            twin = next((place for place, other in enumerate(left) if np.array_equal(knots, other[1])), None)
-            if twin is None:
-                out[:] = np.interp(values, knots, heights)
-                continue
-            other_out, _, other_heights = left.pop(twin)
-            both = np.interp(values, knots, heights + 1j * other_heights)
-            out[:], other_out[:] = both.real, both.imag
+            same = [left.pop(0)]
+            twin = next((place for place, other in enumerate(left) if np.array_equal(same[0][1], other[1])), None)
+            if twin is not None:
+                same.append(left.pop(twin))
+            followed = follow(values, same[0][1], [heights for _, _, heights in same])
+            for (out, _, _), of_curve in zip(same, followed, strict=True):
+                out[:] = of_curve
     return seen
 
 
@@ -142,7 +155,7 @@ class Distinct:
     @cached_property
     def n_zeros(self) -> int:
         """Rows that have zero."""
-        place = int(np.searchsorted(self.values, 0.0))
+        place = int(self.values.searchsorted(0.0))
         return int(self.counts[place]) if place < len(self.values) and self.values[place] == 0 else 0
 
     @cached_property
@@ -169,12 +182,13 @@ class Distinct:
         """The value that this share of rows lies below, as `numpy.quantile` has it."""
         place = share * (self.n_rows - 1)
         first, weight = int(place), place - int(place)
-        below, above = (float(self._value_of_row(row)) for row in (first, min(first + 1, self.n_rows - 1)))
-        return below if weight == 0 or below == above else (1 - weight) * below + weight * above
+        below = float(self._value_of_row(first))
+        above = float(self._value_of_row(first + 1)) if weight else below
+        return below if below == above else (1 - weight) * below + weight * above
 
     def _value_of_row(self, row: int) -> np.float64:
         """The value of a row when rows are in the order of their values."""
-        return self.values[row if self.all_differ else np.searchsorted(self.ends, row, side="right")]
+        return self.values[row if self.all_differ else self.ends.searchsorted(row, side="right")]
 
     @property
     def all_differ(self) -> bool:
@@ -200,9 +214,9 @@ class Distinct:
         largest = float(np.abs(self.values).max())
         if largest == 0:
             return 0.0
-        parts = self.values / largest  # no square leaves the range of numbers
-        mean = np.average(parts, weights=self.counts)
-        return largest * float(np.sqrt(np.average((parts - mean) ** 2, weights=self.counts)))
+        parts, shares = self.values / largest, self.counts / self.n_rows  # no square leaves the range of numbers
+        parts -= parts @ shares
+        return largest * float(np.sqrt((parts * parts) @ shares))
 
 
 def fit_curves(columns: list[Distinct], curve_of: Callable[[Distinct], Curve]) -> CurveView:

@@ -185,7 +185,7 @@ def check_sparse_format(X: Any) -> None:
                     raise ValueError(f"index out of range along axis {axis}")
     except (ValueError, IndexError) as fault:
         raise TableError(
-            f"The sparse matrix X ({X.format}) is malformed: {fault}. Build it anew, for example with "
+            f"The sparse matrix X ({X.format}) is malformed: {fault}. Build it again, for example with "
             f"scipy.sparse.{X.format}_array((values, (rows, columns)), shape=...)."
         ) from None
 

@@ -17,8 +17,10 @@ from rdplearn._views.balance import fit_balanced
 from rdplearn._views.curves import (
     CurveView,
     Distinct,
+    Follow,
     distinct_columns,
     fit_curves,
+    follow,
     look_through,
     rank_curve,
     robust_curve,
@@ -49,11 +51,11 @@ class View:
 class SeenRows:
     """A block of rows as views show it; what several views have in common is looked at once.
 
-    views : all that may be asked for
+    views : all that may be asked for; follow : how dense values go through curves, see `look_through`
     """
 
-    def __init__(self, block: Matrix, views: Iterable[View]) -> None:
-        self.block = block
+    def __init__(self, block: Matrix, views: Iterable[View], follow: Follow = follow) -> None:
+        self.block, self.follow = block, follow
         singles = {id(part): part for view in views for part in view.parts}.values()
         self._searched = [part for part in singles if isinstance(part, CurveView) and not part.is_straight]
         self._seen: dict[int, Rows] = {}
@@ -67,7 +69,8 @@ class SeenRows:
             if sp.issparse(self.block) or not any(part is searched for searched in self._searched):
                 self._seen[id(part)] = part(self.block)
             else:
-                self._seen |= zip(map(id, self._searched), look_through(self._searched, self.block), strict=True)
+                seen = look_through(self._searched, self.block, self.follow)
+                self._seen |= zip(map(id, self._searched), seen, strict=True)
         return self._seen[id(part)]
 
 

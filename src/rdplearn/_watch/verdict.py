@@ -13,14 +13,14 @@ from rdplearn.table.typical import value_words
 MOST_NAMED = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What `watch` found.
 
     Attributes
     ----------
     due : bool
-        Whether the model should be fitted anew.
+        Whether the model should be fitted again.
     table : str
         The name of the table.
     n_rows, n_remembered : int
@@ -30,7 +30,7 @@ class Verdict:
     changes : list of Change
         Everything that was compared, the largest change first; those that make a refit due before all others.
     new_columns : list of str
-        Columns that the fit had not. The model does not see them.
+        Columns that the fit did not have. The model does not see them.
     not_compared : list of str
         What could not be compared, and why, in sentences.
     """
@@ -95,6 +95,9 @@ class Verdict:
             "new_columns": self.new_columns,
             "not_compared": self.not_compared,
         }
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
 
     def _repr_html_(self) -> str:
         shown = [

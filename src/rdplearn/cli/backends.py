@@ -39,7 +39,7 @@ def chosen_backend(
             yield here
         return
     if (reading.sql, if_exists) != (None, None):
-        raise typer.BadParameter("reads and writes files alone. Leave out what is about SQL.", param_hint="--dask")
+        raise typer.BadParameter("reads and writes only files. Leave out the options for SQL.", param_hint="--dask")
     distributed()  # or say what to install
     from rdplearn._distributed.client import connected
 
@@ -120,7 +120,9 @@ class OnDask:
         self.reading.check(inputs["table"], output)
         table = str(inputs["table"])
         if self.reading.limit or any(value is not None for value in self.reading.as_dict().values()):
-            raise typer.BadParameter("reads Parquet files, which leave nothing to say.", param_hint="--dask")
+            raise typer.BadParameter(
+                "reads Parquet files. Leave out the options for other formats.", param_hint="--dask"
+            )
         if table == "-" or output == "-":
             raise typer.BadParameter("needs files to read and a folder to write.", param_hint="--dask")
         if output is not None:

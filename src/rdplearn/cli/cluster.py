@@ -45,8 +45,8 @@ def cluster(
     """Group rows that are alike.
 
     Learns the groups from the table, from at most 100,000 of its rows, or uses a saved model. Each row gets the group
-    with the nearest centre. Prints the size of the groups, the most typical row of each, and whether they are real
-    groups or one whole that was cut. The table may be larger than memory. With a MODEL, --resume continues a run that
+    with the nearest centre. Prints the size of the groups, the most typical row of each, and whether there are
+    groups at all. The table may be larger than memory. With a MODEL, --resume continues a run that
     was stopped.
 
     \b

@@ -74,7 +74,7 @@ def fit(
     facts = {
         "table": opened.name.strip("'"),
         "n_rows": model.encoder.n_rows_,
-        "n_columns": len(model.encoder.columns_),
+        "n_columns": len(model.encoder.groups_),
         "n_features": len(model.encoder.feature_names_),
         "n_renewed": model.estimator.n_renewed_ or None,
         "threshold": -model.estimator.offset_,

@@ -22,7 +22,7 @@ KEYS = "Anomalous? y yes, n no, ? unsure, u undo, q quit: "
 def review(
     *,
     model_path: ModelPath,
-    table: TablePath,
+    table: TablePath = None,
     answers_path: Annotated[
         str | None, typer.Option("--answers", metavar="FILE", help="File of the answers [TABLE.answers.csv].")
     ] = None,
@@ -45,6 +45,7 @@ def review(
     \b
     Examples:
       rdplearn review model.safetensors sales.csv
+      rdplearn review model.safetensors --sql sqlite:///shop.db --table sales --answers sales.answers.csv
       rdplearn tell model.safetensors sales.csv.answers.csv -o answered.safetensors
     """
     from rdplearn._feedback.session import ReviewSession
@@ -53,6 +54,9 @@ def review(
 
     if table == "-":
         raise typer.BadParameter("must be a file: the keys come from standard input.", param_hint="TABLE")
+    reading.check(table)
+    if table is None and answers_path is None:
+        raise typer.BadParameter("is needed with --sql: name the file to keep the answers in.", param_hint="--answers")
     path = answers_path if answers_path is not None else f"{table}.answers.csv"
     if not os.path.exists(path):
         check_paths({"table": table, "model": model_path}, None, path)

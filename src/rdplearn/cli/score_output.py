@@ -79,7 +79,7 @@ def print_count(facts: Mapping[str, Any]) -> None:
         f"{facts['threshold']:.4g}."
     )
     if "n_muted" in facts:
-        typer.echo(f"{facts['n_muted']:,} rows muted: their score is put down to the threshold.")
+        typer.echo(f"{facts['n_muted']:,} rows muted: their score is set to the threshold.")
 
 
 def comparison_with(label: str | None, table: Any) -> Evaluation | None:

@@ -17,7 +17,7 @@ MODELS = ["RDPDetector", "RDPTransformer", "RDPClusterer"]
 def watch(
     *,
     model_path: ModelPath,
-    table: TablePath,
+    table: TablePath = None,
     level: Annotated[
         float, typer.Option(min=1e-9, max=0.5, help="How often an unchanged table may be called changed.")
     ] = 0.01,
@@ -36,12 +36,14 @@ def watch(
     Examples:
       rdplearn watch model.safetensors today.csv
       rdplearn watch model.safetensors today.csv --report changes.html
+      rdplearn watch model.safetensors --sql sqlite:///shop.db --table sales
       rdplearn watch model.safetensors today.csv --json > verdict.json || rdplearn fit month.csv -m model.safetensors
     """
     from rdplearn._watch.watching import watch as watch_table
     from rdplearn.cli.checks import check_page, check_paths, load_table_model
     from rdplearn.report import changes_report, write_page
 
+    reading.check(table)
     check_paths({"table": table, "model": model_path}, None, report_path)
     check_page(report_path)
     model = load_table_model(model_path, MODELS, n_jobs)

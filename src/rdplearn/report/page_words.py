@@ -25,14 +25,12 @@ def of(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 ABOUT_TRAINING = (
-    "How far the learned numbers are from the random ones they predict, mean over members. Each round starts anew on "
-    "the rows that the last one found most ordinary. Curves that fall and level off are as they should be."
+    "How far the network is from the random components that it predicts, as a mean over members. Each round starts "
+    "again on the rows that the last one found most ordinary. Good curves fall and then level off."
 )
 
 
-ABOUT_FEATURES = (
-    "How far the learned numbers are from what they predict. A curve that falls and levels off is as it should be."
-)
+ABOUT_FEATURES = "How far the network is from what it predicts. A good curve falls and then levels off."
 
 
 def headline(found: Mapping[str, Any]) -> str:
@@ -55,14 +53,14 @@ def about_map(found: Mapping[str, Any]) -> str:
     n_rows, n_drawn = found["table"]["n_rows"], len(found["rows"])
     shown = "All rows are drawn" if n_drawn >= n_rows else _sampled(found, n_drawn, n_rows)
     return (
-        f"{shown}; those that the model finds alike lie close together. Draw a box around some of them to see them "
-        "in the list of rows; a double click clears it."
+        f"{shown}. Rows that the model finds alike are close together. Draw a box around some rows to see them in the "
+        "list; a double click clears it."
     )
 
 
 def _sampled(found: Mapping[str, Any], n_drawn: int, n_rows: int) -> str:
     if found["kind"] == "clusters":
-        return f"Drawn is a random sample of {n_drawn:,} of the {n_rows:,} rows"
+        return f"A random sample of {n_drawn:,} of the {n_rows:,} rows is drawn"
     n_top = found["n_explained"]
     return (
         f"Of {n_rows:,} rows, {n_drawn:,} are drawn: the {n_top:,} with the highest scores and a random sample of the "
@@ -75,7 +73,7 @@ def about_rows(found: Mapping[str, Any]) -> str:
     n_rows, n_listed = found["table"]["n_rows"], found["n_explained"]
     if n_listed >= n_rows:
         return "All rows are listed."
-    return f"Listed are the {counted(n_listed, 'row')} with the highest scores, of {n_rows:,}."
+    return f"The list has the {counted(n_listed, 'row')} with the highest scores, of {n_rows:,}."
 
 
 def about_kinds(found: Mapping[str, Any]) -> str:
@@ -89,7 +87,7 @@ def about_kinds(found: Mapping[str, Any]) -> str:
 def about_drivers(found: Mapping[str, Any]) -> str:
     """Of which rows the columns are ranked."""
     rows = explained_alarms(found) if found["scores"]["n_reported"] else f"the {found['n_explained']:,} rows above"
-    return f"What raises the scores of {rows}, shared out by column. A full bar would be all of it."
+    return f"How much each column raises the scores of {rows}. A full bar would be all of it."
 
 
 def about_alarms(found: Mapping[str, Any]) -> str:
@@ -97,8 +95,8 @@ def about_alarms(found: Mapping[str, Any]) -> str:
     n_judged, n_rows = found["trust"]["n_judged"], found["table"]["n_rows"]
     judged = "" if n_judged >= n_rows else f" Judged by a random sample of {n_judged:,} rows."
     return (
-        "By chance: so many rows would be above the line if none were unusual. Beside the number of rows: where it "
-        f"lies with 90% certainty.{judged}"
+        "By chance: how many rows would be above the line if none were unusual. Next to the number of rows is the "
+        f"range that holds it with 90% certainty.{judged}"
     )
 
 
@@ -113,7 +111,7 @@ def leads(n_rows: int) -> str:
 
 
 def becomes(column: Mapping[str, Any]) -> str:
-    """What a column of the table becomes: the names of its numbers, or how many they are."""
+    """What a column of the table becomes: the names of its components, or how many there are."""
     names, note = column["becomes"], column["note"]
     if not names:
         return note or f"left out: {column['kind']}"

@@ -75,9 +75,9 @@ def _size(table: Mapping[str, Any]) -> str:
 
 def _reported(n_reported: int, n_rows: int) -> str:
     if n_reported == 0:
-        return "None of them is unusual enough to be reported."
+        return "No row is unusual enough to be reported."
     are = "is" if n_reported == 1 else "are"
-    return f"{n_reported:,} of them ({percent(n_reported / n_rows)}) {are} unusual enough to be reported."
+    return f"{counted(n_reported, 'row')} ({percent(n_reported / n_rows)}) {are} unusual enough to be reported."
 
 
 def _shares(drivers: Sequence[Mapping[str, Any]]) -> str:

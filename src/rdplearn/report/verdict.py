@@ -11,7 +11,7 @@ CLUSTERS = {
     "clear": ("good", "The clusters are clear"),
     "some": ("partly", "Some of the clusters are clear"),
     "shaky": ("poor", "Do not rely on these clusters"),
-    "none": ("poor", "One whole, and no clusters"),
+    "none": ("poor", "There are no clusters"),
     "unknown": ("unknown", "The clusters cannot be judged"),
 }
 
@@ -36,8 +36,8 @@ def verdict_on_ranking(stability: Mapping[str, Any] | None, n_rows: int) -> dict
         advice = "Start with the rows at the very top. The order of the others is partly chance."
         return _verdict("partly", "Trust the rows at the very top", f"{said} {advice}")
     advice = (
-        "Which rows are on top is largely chance. Look at the rows before acting on them, and fit again with more "
-        "members or without columns that say nothing, such as names and notes."
+        "Which rows are at the top is mostly chance. Look at the rows before you act on them. Fit again with more "
+        "members, or without columns that say nothing, such as names and notes."
     )
     return _verdict("poor", "Do not rely on this ranking yet", f"{said} {advice}")
 

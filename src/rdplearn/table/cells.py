@@ -141,8 +141,8 @@ def clean_cells(array: pa.Array, rules: TextRules, column: str, table: str) -> p
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
     raise TableError(
-        f"Column {shown(column)} of {table} holds {str(kind)[:60]} values, which are no number, "
-        f"text or date. Pass --ignore {as_option(column)}."
+        f"Column {shown(column)} of {table} holds {str(kind)[:60]} values, which are not numbers, "
+        f"texts or dates. Pass --ignore {as_option(column)}."
     )
 
 

@@ -14,6 +14,12 @@ CODE = re.compile(
     r"(?i:(^|[\W_])(id|uuid|guid|code|sku|isbn|ean|upc|iban|ssn|fips|plz|zip|phone|telephone|tel|fax)($|[\W_]))"
     r"|(?i:zip ?_?code|postal|postcode|postleitzahl|phone|fips)|[a-z]I[dD]$"
 )
+# Places and sorts of things, at the end of a name: their numbers stand in a list that is kept elsewhere.
+LISTED = re.compile(
+    r"(?i:(^|[\W_])(state|county|country|region|district|province|municipality|ward|precinct|type|kind|category|cause"
+    r"|method|status|gender|sex|drg|icd|cpt|ndc|naics|sic|mcc)_?$|^st$)"
+)
+COUNTED = re.compile(r"(?i:(^|[\W_])(per|by|of|in|n|num|number|count|total|sum|avg|average|mean|rate|share|pct)[\W_])")
 # "fire_num" numbers the fires, but "kids_num" may count kids: large numbers tell.
 NUMBERING = re.compile(r"(?i:[\W_](num|no|nr|number)$)")
 FEWEST_NUMBERED = 1000
@@ -24,6 +30,17 @@ YEAR = re.compile(r"(?i:(^|[^a-z])(years?|yrs?|jahr|annee|anno)($|[^a-z]))|[a-z]
 def says_code(name: str, largest: float = FEWEST_NUMBERED) -> bool:
     """Whether numbers called so are codes, which have no order."""
     return bool(CODE.search(name)) or (largest >= FEWEST_NUMBERED and bool(NUMBERING.search(name)))
+
+
+def says_listed(name: str) -> bool:
+    """Whether numbers called so, if they repeat themselves, stand for places or sorts of things.
+
+    Examples
+    --------
+    >>> [name for name in ("county", "fire_cause", "county_population", "stores_per_county") if says_listed(name)]
+    ['county', 'fire_cause']
+    """
+    return bool(LISTED.search(name)) and not COUNTED.search(name)
 
 
 def says_identifier(name: str) -> bool:

@@ -26,7 +26,7 @@ import numpy as np
 
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
-from rdplearn.table.column_names import says_code, says_identifier, says_year
+from rdplearn.table.column_names import says_code, says_identifier, says_listed, says_year
 from rdplearn.table.moments import compact_dates
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
@@ -46,6 +46,7 @@ WORDS_OF_PROSE = 4
 WORDS_OF_A_SENTENCE = 6
 YEARS = (1000, 2200)
 CERTAIN_YEARS = (1900, 2050)
+BY_NAME = "a code, by its name"
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,9 @@ def _decide_number(column: ColumnSummary) -> Decision:
         return Decision("year")
     if is_whole and enough and numbers.minimum >= 0 and says_code(column.name, numbers.maximum):
         return _decide_code(column)
+    repeats = _share_of_different(column) < NEARLY_DIFFERENT_CODES
+    if is_whole and enough and numbers.minimum >= 0 and says_listed(column.name) and repeats:
+        return Decision("category", BY_NAME)
     return Decision("number")
 
 
@@ -243,7 +247,7 @@ def _decide_code(column: ColumnSummary) -> Decision:
     share = _share_of_different(column)
     if share >= NEARLY_DIFFERENT_CODES:
         return Decision("identifier", f"left out: a code, by its name, of which {share:.0%} are different")
-    return Decision("category", "a code, by its name")
+    return Decision("category", BY_NAME)
 
 
 def _share_of_different(column: ColumnSummary) -> float:
@@ -369,7 +373,7 @@ def _decide_words(column: ColumnSummary, table: str) -> Decision:
     if n_words >= WORDS_OF_PROSE and repeats_little and column.form == "text":
         return Decision("text", "free text: hashed letter triples", warning)
     if says_code(column.name):
-        return Decision("category", "a code, by its name", warning)
+        return Decision("category", BY_NAME, warning)
     if column.texts.overflowed or repeats_little:
         about = "about " if column.texts.overflowed else ""
         return Decision("text", f"{about}{distinct:,} different values: hashed letter triples", warning)

@@ -106,7 +106,7 @@ class Database:
     >>> Database("mysql://host/shop")
     Traceback (most recent call last):
     rdplearn.errors.TableError: A database is named by postgresql://USER@HOST/DATABASE, sqlite:///FILE or \
-duckdb:///FILE. Got another beginning.
+duckdb:///FILE. Got something else.
     """
 
     def __init__(self, connection: Any) -> None:
@@ -263,7 +263,7 @@ def _kind_and_place(uri: str) -> tuple[_Kind, str]:
     scheme, _, rest = uri.partition("://")
     kind = KINDS.get(scheme)
     if kind is None:
-        raise TableError(f"A database is named by {SCHEMES}. Got another beginning.")
+        raise TableError(f"A database is named by {SCHEMES}. Got something else.")
     if not kind.is_file:
         _check_parts(uri)
         return kind, uri
@@ -282,7 +282,7 @@ def _check_parts(uri: str) -> None:
     hosts = place.rpartition("@")[2]
     ports = [host.rpartition(":")[2] for host in re.sub(r"\[[^]]*\]", "", hosts).split(",") if ":" in host]
     if place.count("@") > 1 or "@" in others.partition("?")[0] or not all(port.isdecimal() for port in ports):
-        raise TableError(f"The URI of the database cannot be taken apart. {PERCENT}")
+        raise TableError(f"The URI of the database cannot be understood. {PERCENT}")
     if "#" in rest:
         raise TableError(f"The URI of the database has a #. {PERCENT}")
 

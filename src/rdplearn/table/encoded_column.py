@@ -125,6 +125,12 @@ class EncodedColumn:
         n_values = len(self.encoding.suffixes())
         return [False] * n_values + [True] * (len(self.names()) - n_values)
 
+    def rests(self) -> list[bool]:
+        """For each of its matrix columns, whether it stands for all rare values together."""
+        words = self.encoding if isinstance(self.encoding, Category) else None
+        rest = len(words.categories) if words is not None and words.has_rare else None
+        return [place == rest for place in range(len(self.names()))]
+
     def encode(self, cells: pa.Array, rules: TextRules, findings: Findings) -> list[Piece]:
         """Turn the cells of one batch into pieces of the matrix; note in `findings` what is unusual."""
         if self.kind == "unreadable":
@@ -200,7 +206,7 @@ class EncodedColumn:
             raise TableError(
                 f"Column {shown(self.source)} of {findings.table} was a {self.kind} at fit, and is not in "
                 f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
-                f"Mend the column{remedy or ', or fit again without --strict'}."
+                f"Correct the column{remedy or ', or fit again without --strict'}."
             )
         if not self.marks_misfits:
             findings.note(self.source, NOT_FITTING, Stray.find(array, unread))

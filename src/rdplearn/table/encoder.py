@@ -36,7 +36,7 @@ NARROWEST_SPARSE = 32
 
 
 class TableEncoder(Parameters):
-    """Turn a table of numbers, categories, dates, texts and holes into a matrix of float32.
+    """Turn a table of numbers, categories, dates, texts and missing cells into a matrix of float32.
 
     The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
     they were cut into batches. `docs/tables.md` tells what becomes of each kind of column.
@@ -373,6 +373,7 @@ class TableEncoder(Parameters):
             group_of_column=np.repeat(np.arange(len(self.groups_)), [len(places) for places in self.groups_.values()]),
             is_mark=np.array([is_mark for column in self.columns_ for is_mark in column.marks()], dtype=bool),
             weights=np.array([float((self.weights or {}).get(source, 1.0)) for source in self.groups_]),
+            is_rest=np.array([is_rest for column in self.columns_ for is_rest in column.rests()], dtype=bool),
         )
 
     def _sparse_pays(self, summary: TableSummary) -> bool:

@@ -21,7 +21,15 @@ class Parameters:
     ...         self.unit = unit
     >>> Ruler().set_params(unit="inch").get_params()
     {'unit': 'inch'}
+    >>> Ruler(), Ruler(unit="inch")
+    (Ruler(), Ruler(unit='inch'))
     """
+
+    def __repr__(self) -> str:
+        """The parameters that are not as by default."""
+        usual = {name: parameter.default for name, parameter in signature(type(self)).parameters.items()}
+        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != usual[name]]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; none of them has parameters of its own, so `deep` changes nothing."""

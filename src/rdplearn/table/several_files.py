@@ -75,6 +75,6 @@ def _in_types_of(schema: pa.Schema, batch: pa.RecordBatch, file: str, first: str
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise TableError(
                 f"Column {shown(field.name)} is {cells.type} in {file} and {field.type} in {first}. Write it with one "
-                "type, or pass the files apart."
+                "type, or pass the files one by one."
             ) from None
     return pa.RecordBatch.from_arrays(columns, schema=schema)

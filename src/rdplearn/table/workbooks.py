@@ -48,7 +48,7 @@ def require_whole(opener: Opener, name: str) -> None:
                 "Save the sheet as CSV."
             )
         if archive.testzip() is not None:
-            raise TableError(f"Cannot read {name}: it is damaged. Save it anew, or save the sheet as CSV.")
+            raise TableError(f"Cannot read {name}: it is damaged. Save it again, or save the sheet as CSV.")
 
 
 def chosen_sheet(names: list[str], sheet: str | None, name: str) -> str:

@@ -185,7 +185,7 @@ def make_network(
     if shape != (len(rows), n_components):
         raise ValueError(
             f"The 'network' must take rows of shape (n_rows, {n_columns}) to an output of shape (n_rows, "
-            f"{n_components}), 'n_components' numbers for each. For {len(rows)} rows it gave shape {shape}."
+            f"{n_components}), 'n_components' of them for each row. For {len(rows)} rows it gave shape {shape}."
         )
     return OwnNetwork(module, n_components)
 
