@@ -16,8 +16,6 @@ from typer.testing import CliRunner
 from rdplearn.cli.app import app
 from tests.cli.conftest import sales
 from tests.cli.test_kills import small_batches  # noqa: F401 - a fixture
-from tests.distributed.conftest import client  # noqa: F401 - a fixture
-from tests.distributed.test_result_folders import files_in, rows_from
 from tests.faults.commands import ANSWERS, Command, commands, contents, fresh, inputs
 from tests.soak.conftest import Record, sized
 
@@ -101,36 +99,3 @@ def test_two_runs_at_once_do_not_mix(name: str, tmp_path: Path, record: Record, 
         assert set(found) == set(alone[0]), "something was left behind, or is missing"
         assert {written: found[written] for written in both[0].writes} in possible, "a mixture of both"
     record(f"Two runs at once, {name}", pairs=sized(PAIRS), **tally, mixed=0)
-
-
-def test_two_runs_at_once_on_a_cluster_do_not_mix(client, tmp_path: Path, record: Record):  # noqa: F811
-    import pyarrow.parquet as pq
-
-    import rdplearn
-
-    for folder, first in (("in", 0), ("other", 9000)):
-        (tmp_path / folder).mkdir()
-        for number in range(4):
-            pq.write_table(rows_from(first + number * 500), tmp_path / folder / f"{number}.parquet")
-    detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, n_steps=10, random_state=0)
-    model = rdplearn.TableModel(detector, rdplearn.TableEncoder(ignore=["key"])).fit(rows_from(0))
-    rdplearn.save(model, tmp_path / "model")
-    where = client.scheduler.address
-
-    def words(table: str, output: str) -> list[str]:
-        line = f"score {tmp_path}/model {tmp_path}/{table} -o {tmp_path}/{output} --id key --dask {where} -q"
-        return line.split()
-
-    alone = []
-    for table in ("in", "other"):
-        child = started(words(table, f"alone-{table}"), tmp_path / "note")
-        child.join()
-        assert child.exitcode == 0, (tmp_path / "note").read_text()
-        alone.append(files_in(tmp_path / f"alone-{table}"))
-    tally, rng = Counter(done=0, taken=0), random.Random(0)
-    for number in range(sized(PAIRS)):
-        told = at_once(words("in", f"out-{number}"), words("other", f"out-{number}"), rng.uniform(0, 1), tmp_path)
-        tally.update(told)
-        assert files_in(tmp_path / f"out-{number}") in alone, "a mixture, or something is missing"
-        assert not list(tmp_path.glob(f"out-{number}.*"))
-    record("Two runs at once, on a cluster", pairs=sized(PAIRS), **tally, mixed=0)
