@@ -108,3 +108,11 @@ def test_the_voice_that_is_surprised_most_is_heard():
 
 def test_weights_add_up_in_each_team():
     assert geometric_mean([1.0, 0.5, 2.0], [[0, 1], [2]]).weights.tolist() == pytest.approx([1 / 3, 2 / 3, 1.0])
+
+
+def test_a_score_is_no_higher_than_rows_that_share_it_are_rare():
+    """A rare kind of normal row: the line takes it for normal, and its score says how many there are of it."""
+    table = np.random.default_rng(0).normal(size=(1000, 4))
+    table[:30, 0] = 20.0  # one row in 33
+    scores = -RDPDetector(random_state=0).fit(table).score_samples(table)
+    assert np.median(scores[:30]) < 2.0

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Flags, Floats, Ints
-from rdplearn._views.normal_rows import anomalous_share, without_top
+from rdplearn._views.normal_rows import tell_normal
 from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
@@ -174,7 +174,7 @@ def with_voices(combination: Combination, scaled: npt.NDArray[np.floating], team
     unscaled = replace(combination, voices=voices)
     surprises = np.sort(unscaled.largest_surprise(scaled))
     # what is rare among all rows is not rare enough where many of them are anomalies
-    normal = without_top(surprises, anomalous_share(np.sort(averages[0])))
+    normal = surprises[tell_normal(unscaled.logs_of(surprises / NATS)).is_normal]
     return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
 
 
