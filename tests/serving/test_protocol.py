@@ -136,7 +136,7 @@ def test_messages_that_cannot_be_read_are_problems(server, table):
     assert "list of 'inputs'" in problem(server.post(INFER, []), 400)
     assert "'inputs' must be a list" in problem(server.post(INFER, {}), 400)
     assert "no rows" in problem(server.post(INFER, {"inputs": []}), 422)
-    message = {**changed(table.slice(0, 2)), "outputs": [{"name": "price"}]}
-    assert "There is no output 'price'. Outputs are anomaly_score and anomalous" in problem(
-        server.post(INFER, message), 400
-    )
+    for name in ("price", ["price"]):
+        message = {**changed(table.slice(0, 2)), "outputs": [{"name": name}]}
+        told = problem(server.post(INFER, message), 400)
+        assert f"There is no output {name!r}. Outputs are anomaly_score and anomalous" in told

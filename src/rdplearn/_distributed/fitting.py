@@ -158,7 +158,8 @@ def settle(
     """Bring the voices to one scale, and choose the rows that explanations need among those drawn for it."""
     keep_freed_memory()
     rows = joined(typical)
-    scores = detector.combination_.over_members(learn_voices(detector, plan, views, lambda: joined(for_curves), rows))
+    scaled = learn_voices(detector, plan, views, lambda: joined(for_curves), rows)
+    scores = detector.combination_.over_members(scaled)  # on the scale that was learned just now
     return detector.combination_, detector.cells_, learn_typical_rows(rows, scores, plan.seed)
 
 

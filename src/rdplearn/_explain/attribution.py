@@ -283,7 +283,8 @@ def best_repair_first(contributions: Matrix, mended: sp.csr_array) -> Matrix:
     [[1.0, 5.0, 0.5]]
     """
     best_repairs = np.asarray(mended.max(axis=1).todense()).ravel()
-    places = np.flatnonzero(best_repairs > WORTH_MENDING * np.asarray(contributions.sum(axis=1)).ravel())
+    totals = np.maximum(np.asarray(contributions.sum(axis=1)).ravel(), 0.0)
+    places = np.flatnonzero(best_repairs > WORTH_MENDING * totals)
     for row in places:
         found = slice(*mended.indptr[row : row + 2])
         best = mended.indices[found][np.argmax(mended.data[found])]

@@ -99,7 +99,7 @@ class InferRequest:
         found = {}
         for output in _mappings(wanted, "outputs"):
             name = output.get("name")
-            if name not in OUTPUTS:
+            if not isinstance(name, str) or name not in OUTPUTS:
                 raise bad_request(f"There is no output {name!r:.60}. Outputs are {' and '.join(OUTPUTS)}.")
             found[name] = bool(_parameter(output, "binary_data", as_bytes))
         return found
