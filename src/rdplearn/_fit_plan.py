@@ -43,10 +43,7 @@ SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample o
 COMPANION_VIEW = "rank"
 DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("leaky", n_targets=32)
 DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.03
-DISTANCE_COMPONENTS, DISTANCE_START = (
-    16,
-    1.0,
-)  # from a random projection on, which keeps what is near apart from what is far
+DISTANCE_COMPONENTS, DISTANCE_START = 16, 1.0  # from a random projection on, which keeps distances as they are
 DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 FEW_TIMES = 3  # its columns: a member that sees fewer rows knows them by heart

@@ -317,7 +317,7 @@ def detect(
     frame of the type that came in, an Arrow table for paths and arrays
         All columns and the index of the table, and three more: ``anomaly_score``, the higher the less normal;
         ``rank``, 1 for the highest score, which equal scores share; ``anomalous``, whether the row is beyond the
-        threshold. With `reasons`, ``reason_1``, ``value_1`` and ``typical_1`` say for reported rows (the 1,000 highest
+        threshold. With `reasons`, ``reason_1``, ``value_1`` and ``typical_1`` say for reported rows (the 500 highest
         of them) which column raises the score most, what stands there as text, and what is usual; so for the second
         and third reason. For a table that does not fit into memory, use `TableModel`.
 
