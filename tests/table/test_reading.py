@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -178,6 +179,38 @@ def test_brackets_in_texts_are_no_nesting(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": "[[["}\n' * 1000)
     assert set(read(path)["a"]) == {"[[["}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch) -> int:
+    monkeypatch.setattr("rdplearn.table.csv_files.BLOCK_BYTES", 1 << 16)
+    return 1 << 16
+
+
+def test_of_a_long_csv_arrow_reads_few_blocks_ahead(small_blocks, tmp_path):
+    n_rows = 400_000
+    pa.csv.write_csv(pa.table({"row": np.arange(n_rows), "x": np.arange(n_rows)}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").stat().st_size > 80 * small_blocks
+    at_start = pa.total_allocated_bytes()
+    first_row, most = 0, 0
+    for batch in open_table(tmp_path / "t.csv").batches():
+        if first_row < 50_000:
+            time.sleep(0.05)  # Arrow reads on by itself
+        most = max(most, pa.total_allocated_bytes() - at_start)
+        assert batch.column("row").cast(pa.int64()).equals(pa.array(range(first_row, first_row + batch.num_rows)))
+        first_row += batch.num_rows
+    assert first_row == n_rows
+    assert most < 20 * small_blocks  # 32 parts are 8 blocks; the rest are rows that are made of others
+
+
+@pytest.mark.parametrize("place", [0, 5000, 9999])
+def test_a_row_longer_than_a_part_of_a_block_is_read_and_no_row_twice(small_blocks, place, tmp_path):
+    texts = ["short"] * 10_000
+    texts[place] = "long\n" * (small_blocks // 10)
+    pa.csv.write_csv(pa.table({"row": range(10_000), "text": texts}), tmp_path / "t.csv")
+    rows = read(tmp_path / "t.csv")
+    assert rows["row"] == [f"{row}" for row in range(10_000)]
+    assert rows["text"] == texts
 
 
 def test_pandas_round_trip_through_csv(table, tmp_path):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError
@@ -19,6 +20,10 @@ SAMPLE_BYTES = 1 << 20
 MOST_SAMPLE_BYTES = 1 << 26
 FEWEST_LINES = 3
 BLOCK_BYTES_PER_COLUMN = 1 << 10
+# Arrow has up to 32 blocks read before they are asked for. Smaller ones, joined again, take less memory for that; but a
+# row must fit into one, so a table that has a longer row is read in whole blocks.
+PARTS_OF_A_BLOCK = (4, 1)
+LONG_ROW = "straddl"  # as Arrow says that a row does not fit into a block
 MISFIT = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)", re.DOTALL)
 
 
@@ -48,13 +53,17 @@ def read_csv(
         import pyarrow as pa
 
         rows_read = 0
-        with opener() as file:
-            try:
-                for batch in _open(file, len(names), separator, has_header):
-                    yield pa.RecordBatch.from_arrays(batch.columns, names=names)
-                    rows_read += batch.num_rows
-            except pa.ArrowInvalid as fault:
-                raise TableError(_explain(str(fault), name, rows_read, has_header)) from None
+        for n_parts in PARTS_OF_A_BLOCK:
+            with opener() as file:
+                try:
+                    parts = _open(file, len(names), separator, has_header, n_parts)
+                    for batch in _after(rows_read, _joined(parts, n_parts)):
+                        yield pa.RecordBatch.from_arrays(batch.columns, names=names)
+                        rows_read += batch.num_rows
+                    return
+                except pa.ArrowInvalid as fault:
+                    if n_parts == PARTS_OF_A_BLOCK[-1] or LONG_ROW not in str(fault):
+                        raise TableError(_explain(str(fault), name, rows_read, has_header)) from None
 
     return names, read
 
@@ -102,7 +111,26 @@ def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
 
 
-def _open(file: pa.NativeFile, n_columns: int, separator: str, has_header: bool) -> Iterator[pa.RecordBatch]:
+def _joined(batches: Iterable[pa.RecordBatch], n_joined: int) -> Iterator[pa.RecordBatch]:
+    """The same rows, so many batches at a time as one."""
+    import pyarrow as pa
+
+    left = iter(batches)
+    while some := list(islice(left, n_joined)):
+        yield pa.concat_batches(some)
+
+
+def _after(n_rows: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows that come after the first ones."""
+    for batch in batches:
+        if n_rows < batch.num_rows:
+            yield batch.slice(n_rows)
+        n_rows = max(0, n_rows - batch.num_rows)
+
+
+def _open(
+    file: pa.NativeFile, n_columns: int, separator: str, has_header: bool, n_parts: int
+) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.csv as pc
 
@@ -112,7 +140,7 @@ def _open(file: pa.NativeFile, n_columns: int, separator: str, has_header: bool)
         read_options=pc.ReadOptions(
             # One thread, because only then are faulty rows told by number.
             use_threads=False,
-            block_size=max(BLOCK_BYTES, n_columns * BLOCK_BYTES_PER_COLUMN),
+            block_size=max(BLOCK_BYTES, n_columns * BLOCK_BYTES_PER_COLUMN) // n_parts,
             column_names=places,
             skip_rows_after_names=int(has_header),
         ),
@@ -130,7 +158,7 @@ def _explain(fault: str, name: str, rows_read: int, has_header: bool) -> str:
             f"Row {place} of {name} has {misfit['got']} fields where the first row has {misfit['expected']}: "
             f"{shown(misfit['text'])}. Mend the row, or pass --separator."
         )
-    if "straddl" in fault or "quote" in fault.lower():
+    if LONG_ROW in fault or "quote" in fault.lower():
         return f"{name} has a row of several megabytes after row {rows_read}: is a quotation mark left open?"
     if "UTF8" in fault:
         return f"{name} has bytes after row {rows_read} that its encoding does not have. Pass --encoding."
