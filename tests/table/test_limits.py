@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import subprocess
@@ -40,7 +41,11 @@ def look(path: Path) -> str:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", LOOK, path], capture_output=True, text=True, preexec_fn=limit
+        [sys.executable, "-W", "ignore", "-c", LOOK, path],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},  # threads of BLAS would take memory of their own
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
