@@ -104,7 +104,7 @@ def test_a_callback_ends_one_members_round_and_no_other(engine, table):
 
 def test_engines_stop_at_the_same_step(table):
     pytest.importorskip("torch", reason="the torch engine needs PyTorch")
-    longer = {**QUICK, "n_steps": 400}
+    longer = {**QUICK, "n_steps": 800}
     plateau = StopOnPlateau(patience=2, min_decrease=0.05)
     histories = [
         RDPDetector(engine=engine, callbacks=[plateau, RecordEvery(20)], **longer).fit(table).history_
@@ -112,7 +112,7 @@ def test_engines_stop_at_the_same_step(table):
     ]
     last = [{(r["member"], r["round"]): r["step"] for r in history} for history in histories]
     assert last[0] == last[1]
-    assert min(last[0].values()) < 400 < sum(last[0].values())
+    assert max(last[0].values()) < 800
 
 
 @pytest.mark.parametrize("pairs", ["all", "one"])

@@ -119,8 +119,7 @@ def _most_deviating_stored(deviations: sp.csr_array, group_of_column: Ints, n_mo
     keys, sizes = keys[order], cells.data[order]
     is_largest = np.append(keys[1:] != keys[:-1], True)[: len(keys)]  # the last of equal keys
     rows, groups, sizes = keys[is_largest] // n_groups, keys[is_largest] % n_groups, sizes[is_largest]
-    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    chosen = np.sort(np.lexsort((groups, -sizes, rows))[rank < n_most])
+    chosen = first_of_each(rows, sizes, n_most)
     return rows[chosen], groups[chosen]
 
 
