@@ -47,7 +47,7 @@ DISTANCE_COMPONENTS, DISTANCE_START = 16, 1.0  # from a random projection on, wh
 DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 FEW_TIMES = 3  # its columns: a member that sees fewer rows knows them by heart
-PARTS = 4  # of the rows, one of which each such member does not see
+MOST_PARTS = 4  # of the rows, one of which each such member does not see
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,10 @@ def plan_sampling(detector: RDPDetector, n_rows: int, n_columns: int, chosen: De
         )
     sampling = Sampling(n_rows, n_draws, detector.bootstrap, np.empty(0, dtype=np.int64))
     if know_by_heart(sampling, n_columns):
-        leaves_out = not detector.bootstrap and n_rows >= 2 * PARTS
-        return replace(sampling, n_parts=PARTS) if leaves_out else sampling
+        # of more parts than a team has members, some would be unseen by none of them
+        n_parts = min(MOST_PARTS, chosen.n_members, chosen.distance_members or chosen.n_members)
+        leaves_out = not detector.bootstrap and 2 <= n_parts <= n_rows // 2
+        return replace(sampling, n_parts=n_parts) if leaves_out else sampling
     if is_calibrated(detector):
         n_held_back = min(CALIBRATION_ROWS, max(1, int(CALIBRATION_SHARE * n_rows)))
         return replace(sampling, held_back=drawn_rows(n_rows, n_held_back, seed))
