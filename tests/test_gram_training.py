@@ -99,14 +99,14 @@ def test_gradients_agree_with_autograd():
     np.testing.assert_allclose(bias_gradient, bias.grad.numpy(), rtol=1e-5, atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", ["linear", "sparse", "fourier", "leaky"])
+@pytest.mark.parametrize("kind", ["linear", "sparse", "fourier", "leaky", "orthogonal"])
 def test_kernels_are_the_limit_of_many_targets(kind):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(5, 8)).astype(np.float32)
     n_targets = 200_000
     drawn = products_of(draw_mapping(kind, rows, np.arange(5), n_targets, rng, bandwidth=2.0))(rows)
     limit = limit_products(kind, 2.0)(rows)
-    if kind == "leaky":  # its targets are not divided by the square root of their number
+    if kind in ("leaky", "orthogonal"):  # their targets are not divided by the square root of their number
         drawn = drawn / (n_targets * 2.0 / 8)
     np.testing.assert_allclose(drawn, limit, atol=0.02 * np.abs(limit).max())
 

@@ -60,13 +60,45 @@ def test_leaky_mapping_has_the_papers_variance_and_slope():
     assert mapping(rows) == pytest.approx(np.where(before > 0, before, 0.25 * before), abs=1e-5)
 
 
+def test_orthogonal_components_are_drawn_as_leaky_ones_and_stand_at_right_angles():
+    rows = unit_rows(50, 40)
+    mapping = draw("orthogonal", rows)
+    lengths = np.linalg.norm(mapping.weights, axis=0)
+    assert mapping.weights.var() == pytest.approx(2 / 40, rel=0.02)
+    assert lengths.std() == pytest.approx(np.linalg.norm(draw("leaky", rows).weights, axis=0).std(), rel=0.1)
+    for first in range(0, 4000, 40):
+        some = mapping.weights[:, first : first + 40] / lengths[first : first + 40]
+        np.testing.assert_allclose(some.T @ some, np.eye(40), atol=1e-5)
+    assert abs(np.corrcoef(mapping.weights[:, 0], mapping.weights[:, 40])[0, 1]) > 1e-3  # the next 40 begin anew
+    assert mapping.activation == "leaky"
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 500])
+def test_orthogonal_components_of_any_number_of_columns(n_columns):
+    weights = draw("orthogonal", unit_rows(5, n_columns), 32).weights
+    assert weights.shape == (n_columns, 32)
+    assert np.isfinite(weights).all()
+    assert len(np.unique(np.abs(weights[0]))) == 32
+
+
+def test_rows_are_as_long_to_one_draw_of_orthogonal_components_as_to_the_next():
+    rows = unit_rows(200, 8)
+
+    def spread(kind):
+        lengths = [np.linalg.norm(draw(kind, rows, 32, seed)(rows), axis=1) for seed in range(30)]
+        centred = [of_draw / of_draw.mean() for of_draw in lengths]  # how long a draw is on the whole says nothing
+        return np.std(centred, axis=0).mean()
+
+    assert spread("orthogonal") < 0.9 * spread("leaky")
+
+
 def test_sparse_mapping_has_scikit_learns_density():
     mapping = draw("sparse", unit_rows(5, 400), 1000)
     assert np.mean(mapping.weights != 0) == pytest.approx(1 / np.sqrt(400), rel=0.05)
     assert len(np.unique(np.abs(mapping.weights))) == 2
 
 
-@pytest.mark.parametrize("kind", ["leaky", "linear", "sparse", "fourier", "identity"])
+@pytest.mark.parametrize("kind", ["leaky", "orthogonal", "linear", "sparse", "fourier", "identity"])
 def test_sparse_and_dense_rows_have_the_same_targets(kind):
     rows = unit_rows(20, 30)
     rows[np.abs(rows) < 0.1] = 0

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 SHARE_ROWS = 100_000  # the threshold of a larger table is taken from a sample of this size
 COMPANION_VIEW = "rank"
-DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("leaky", n_targets=32)
+DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("orthogonal", n_targets=32)
 DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.03
 DISTANCE_COMPONENTS, DISTANCE_START = 16, 1.0  # from a random projection on, which keeps distances as they are
 DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3

@@ -17,16 +17,16 @@ One rule for all shapes, and no limit at which it jumps: what is left open follo
 =================  ==============================================  ============================  ====================
 left open          small table                                     full patience                 full width, beside it
 =================  ==============================================  ============================  ====================
-members            10                                              8                             12
+members            12                                              10                            12
 views              robust, rank, robust, robust+rank,              the same                      minmax, robust
                    rank+surprise
-mapping η          few for one member in five, leaky for the rest  leaky                         leaky
+mapping η          few for one in five, orthogonal for the rest    orthogonal                    orthogonal
 steps in a round   60                                              240                           120
 rows in a step     40                                              40                            80
 learning rate      1                                               a half                        1
 even residuals     1                                               0                             0
 rows of a member   1,024                                           1,024                         4,096
-rounds that score  the last 2                                      the last 3                    the last
+rounds that score  the last 2                                      the last 2                    the last
 =================  ==============================================  ============================  ====================
 
 In between, steps and rates are in between, and views and mappings change one member after the other. `docs/default.md`
@@ -163,19 +163,19 @@ def usual_for_shape(n_rows: int, n_columns: int) -> DetectorChoices:
     ('minmax', 'robust')
     """
     patience, width = patience_for(n_rows, n_columns), width_of(n_columns)
-    n_members = round(10 - 2 * patience + 4 * width)
+    n_members = round(12 - 2 * patience + 2 * width)
     views = [turn_of(number, WIDE_VIEWS if goes_along(number, width) else VIEWS) for number in range(n_members)]
     is_few = [number % 5 == 0 and not goes_along(number, patience) for number in range(n_members)]
     return DetectorChoices(
         n_members=n_members,
         views=repeated_part(views),
-        mapping=repeated_part(["few" if few else "leaky" for few in is_few]),
+        mapping=repeated_part(["few" if few else "orthogonal" for few in is_few]),
         n_steps=round(60 * 4**patience * 0.5**width),
         batch_size=round(40 * 2**width),
         learning_rate=0.5**patience * 2**width,
         even_residuals=1.0 - patience,
         max_samples=round(1_024 * 4**width),
-        score_rounds=round(2 + patience - 2 * width),
+        score_rounds=round(2 - width),
         distance_members=4,
     )
 
@@ -236,7 +236,7 @@ def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> D
     >>> from rdplearn import RDPDetector
     >>> chosen = choose_for_detector(500, 5, RDPDetector(n_steps=120).get_params())
     >>> chosen.n_steps, round(chosen.learning_rate, 2), chosen.n_members
-    (120, 0.5, 10)
+    (120, 0.5, 12)
     """
     usual = usual_for_shape(n_rows, n_columns)
     settled = {field.name: given[field.name] for field in fields(usual) if given.get(field.name) is not None}

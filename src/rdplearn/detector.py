@@ -91,8 +91,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 10, down to 8 with patience and up to 12 with the width. More give a steadier
-        ranking. Up to 4 that predict distances come on top, see `distance_weight`.
+        Size of the ensemble. By default 12, down to 10 with patience. More give a steadier ranking. Up to 4 that predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -119,13 +118,13 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         width.
     bootstrap : bool, default=False
         Draw rows with replacement; otherwise no row twice.
-    n_rounds : int, default=4
+    n_rounds : int, default=3
         Rounds of boosting; 1 is no boosting.
-    filter_fraction : float in [0, 0.5), default=0.1
+    filter_fraction : float in [0, 0.5), default=0.15
         Share of the kept rows dropped after each round.
     score_rounds : int, default=None
         A row's score is the mean over the members of this many last rounds, or of all if there are fewer. By default 2,
-        3 with much patience, 1 with the width. One, as in the paper, is the fastest; more give a steadier ranking.
+        1 with the width. One, as in the paper, is the fastest; more give a steadier ranking.
     combination : {"mean", "geometric"}, default="geometric"
         How the scores of members become one: their mean, or the geometric mean of how many times its typical score each
         member gives a row, on the scale of surprise. Members that take turns need the latter.
@@ -136,10 +135,10 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         are.
     **Targets**
     mapping : str, transformer, callable, RandomMapping, or list of these, default="auto"
-        The random mapping η: "leaky", "linear", "sparse", "fourier", "identity" or "few". A scikit-learn transformer
-        is cloned, seeded and fitted on each member's rows; a callable takes rows to targets and must always give the
-        same answer; `rdplearn.RandomMapping` adds options. With a list, members take turns; "auto" is "few" for one in
-        five and "leaky" for the rest, or for all with patience.
+        The random mapping η: "leaky", "orthogonal", "linear", "sparse", "fourier", "identity" or "few". A scikit-learn
+        transformer is cloned, seeded and fitted on each member's rows; a callable takes rows to targets and must always
+        give the same answer; `rdplearn.RandomMapping` adds options. With a list, members take turns; "auto" is "few"
+        for one in five and "orthogonal" for the rest, or for all with patience.
     n_components : int, default=32
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
         ranking for more time.
@@ -278,8 +277,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         views: str | Sequence[str] = "auto",
         max_samples: float | None = None,
         bootstrap: bool = False,
-        n_rounds: int = 4,
-        filter_fraction: float = 0.1,
+        n_rounds: int = 3,
+        filter_fraction: float = 0.15,
         score_rounds: int | None = None,
         combination: Literal["mean", "geometric"] = "geometric",
         even_residuals: float | None = None,

@@ -58,7 +58,7 @@ def limit_products(kind: str, bandwidth: float) -> InnerProducts:
     """
     if kind == "fourier":
         return lambda rows: rbf_kernel(rows, bandwidth)
-    return leaky_kernel if kind == "leaky" else inner_products
+    return leaky_kernel if kind in ("leaky", "orthogonal") else inner_products
 
 
 def products_of(mapping: Mapping) -> InnerProducts:
