@@ -91,7 +91,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 12, down to 10 with patience. More give a steadier ranking. Up to 4 that predict distances come on top, see `distance_weight`.
+        Size of the ensemble. By default 12, down to 10 with patience. More give a steadier ranking. Up to 4 that
+        predict distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.

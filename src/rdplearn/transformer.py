@@ -74,10 +74,10 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         except below ten columns, where rows keep their length, and with ``pairs="one"``: ``"minmax"``.
     mapping : str, transformer, callable or RandomMapping, default="auto"
         The random mapping η: "leaky", "orthogonal", "linear", "sparse", "fourier" or "identity". A scikit-learn
-        transformer is cloned, seeded and fitted on the prepared rows; a callable takes rows to targets and must always give the same
-        answer; `rdplearn.RandomMapping` adds options: the number of targets, by default infinitely many with
-        ``pairs="all"`` and as many as `n_components` with ``pairs="one"``, and a bandwidth. ``"auto"`` is
-        linear for mostly zero tables, Fourier features for others, and leaky with ``pairs="one"``.
+        transformer is cloned, seeded and fitted on the prepared rows; a callable takes rows to targets and must always
+        give the same answer; `rdplearn.RandomMapping` adds options: the number of targets, by default infinitely many
+        with ``pairs="all"`` and as many as `n_components` with ``pairs="one"``, and a bandwidth. ``"auto"`` is linear
+        for mostly zero tables, Fourier features for others, and leaky with ``pairs="one"``.
     pairs : {"all", "one"}, default="all"
         Predict the distances of all pairs of a batch, or of each row and one partner, as the paper does.
     inner_product : {"auto", "plain", "unit", "l1"}, default="auto"
