@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rdplearn
 from rdplearn import RDPDetector, RDPWarning
 from rdplearn._fit_plan import plan_fit
 from rdplearn._model.combination import geometric_mean, mean_of, with_voices
@@ -196,6 +197,25 @@ def test_clean_rows_are_all_kept_and_new_rows_like_them_are_reported_at_the_rate
     assert 0.003 < np.mean(detector.predict(fresh) == -1) < 0.03
     stricter = RDPDetector(contamination="none", false_alarm_rate=0.1, random_state=0).fit(table)
     assert 0.06 < np.mean(stricter.predict(fresh) == -1) < 0.15
+
+
+def test_of_clean_rows_the_nearest_counts_as_soon_as_novelty_and_unseen_ones_make_the_scale(tmp_path):
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
+    table, fresh = (centres[rng.integers(3, size=n)] + rng.normal(scale=0.2, size=(n, 2)) for n in (1500, 3000))
+    detector = RDPDetector(contamination="none", random_state=0).fit(table)
+    (by_distance,) = [panel for panel in detector.panels_ if panel.references is not None]
+    assert by_distance.references.shape[1] == 1024
+    assert (by_distance.n_subsamples, by_distance.neighbour) == (1, 1)
+    assert [voice.price for voice in detector.combination_.voices] == [0.0, 0.0]
+    as_promised = np.mean(-detector.score_samples(fresh) > 2.0) / 0.01  # a score of 2: one normal row in a hundred
+    assert 0.3 < as_promised < 3.0
+    between = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [1.3, 1.3]])
+    assert np.all(detector.predict(between) == -1)
+    rdplearn.save(detector, tmp_path / "clean.rdp")
+    np.testing.assert_array_equal(
+        rdplearn.load(tmp_path / "clean.rdp").score_samples(fresh), detector.score_samples(fresh)
+    )
 
 
 def test_clean_rows_teach_what_boosting_would_drop():

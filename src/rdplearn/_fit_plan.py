@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
-from rdplearn._model.combination import geometric_mean, mean_of, of_others, with_voices
+from rdplearn._model.combination import PRICE, geometric_mean, mean_of, of_others, with_voices
 from rdplearn._model.mapping import RandomMapping, check_mapping, with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
@@ -45,6 +45,7 @@ DISTANCE_VIEW, DISTANCE_MAPPING = "robust", RandomMapping("orthogonal", n_target
 DISTANCE_STEPS, DISTANCE_BATCH, DISTANCE_RATE = 60, 64, 0.03
 DISTANCE_COMPONENTS, DISTANCE_START = 16, 1.0  # from a random projection on, which keeps distances as they are
 DISTANCE_SUBSAMPLES, DISTANCE_NEIGHBOUR = 16, 3
+CLEAN_REFERENCES = 1_024  # of each member, where all rows are known to be normal: the nearest of all counts
 CALIBRATION_ROWS, CALIBRATION_SHARE = 10_000, 0.2  # held back from all members for a false-alarm rate, at most
 FEW_TIMES = 3  # its columns: a member that sees fewer rows knows them by heart
 MOST_PARTS = 4  # of the rows, one of which each such member does not see
@@ -61,6 +62,7 @@ class FitPlan:
     unseen : of these, whether no member sees them, (n_judged,)
     columns : which columns of the matrix belong together; None if it is not the encoding of a table
     by_heart : whether members know their rows by heart, so that only the others say how normal a row is
+    price : of the voice of distances, see `with_voices`
     """
 
     seed: int
@@ -71,6 +73,7 @@ class FitPlan:
     unseen: Flags
     columns: TableColumns | None
     by_heart: bool
+    price: float
 
     @property
     def members(self) -> list[MemberPlan]:
@@ -123,15 +126,20 @@ def plan_fit(
     settings = boosting_settings(detector, chosen, filling, folder)
     by_novelty, others = members[: chosen.n_members], members[chosen.n_members :]
     judged = rows_to_judge(detector, sampling, seed)
+    price = price_of_distances(detector, sampling)
     return FitPlan(
         seed=seed,
         chosen=chosen,
-        teams=((by_novelty, settings), *([(others, distance_settings(settings, n_rows))] if others else [])),
-        sampled=rows_to_sample(n_rows, seed),
+        teams=(
+            (by_novelty, settings),
+            *([(others, distance_settings(settings, n_rows, nearest=price == 0))] if others else []),
+        ),
+        sampled=rows_of_the_scale(detector, sampling, seed),
         judged=judged,
         unseen=np.isin(judged, sampling.held_back),
         columns=columns,
         by_heart=know_by_heart(sampling, filling.n_columns),
+        price=price,
     )
 
 
@@ -166,6 +174,18 @@ def plan_sampling(detector: RDPDetector, n_rows: int, n_columns: int, chosen: De
 def know_by_heart(sampling: Sampling, n_columns: int) -> bool:
     """Whether members see so few rows that these look more normal to them than any new one."""
     return min(sampling.n_draws, sampling.n_rows) < FEW_TIMES * n_columns
+
+
+def rows_of_the_scale(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
+    """The rows that say what is typical, ascending; of a clean table those that no member sees, as new rows will be."""
+    if is_clean(detector) and len(sampling.held_back):
+        return sampling.held_back[rows_to_sample(len(sampling.held_back), seed)]
+    return rows_to_sample(sampling.n_rows, seed)
+
+
+def price_of_distances(detector: RDPDetector, sampling: Sampling) -> float:
+    """What distances pay: nothing where all rows are normal, and some that no member sees say how far is far."""
+    return 0.0 if is_clean(detector) and len(sampling.held_back) else PRICE
 
 
 def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
@@ -218,8 +238,12 @@ def boosting_settings(
     )
 
 
-def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettings:
-    """How members come about that predict distances: all pairs of a batch, in one short round."""
+def distance_settings(settings: BoostingSettings, n_rows: int, *, nearest: bool) -> BoostingSettings:
+    """How members come about that predict distances: all pairs of a batch, in one short round.
+
+    nearest : whether the nearest of many rows counts; otherwise some of few, for anomalies may have their like there
+    """
+    few = (DISTANCE_SUBSAMPLES, max(1, round(n_rows / (4 + n_rows / 256) / DISTANCE_SUBSAMPLES)))
     training = replace(
         settings.training,
         n_steps=DISTANCE_STEPS,
@@ -244,8 +268,8 @@ def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettin
         engine="numpy",
         torch=NOTHING_WANTED,
         callbacks=(),  # they are about the members that the user's parameters are about
-        subsamples=(DISTANCE_SUBSAMPLES, max(1, round(n_rows / (4 + n_rows / 256) / DISTANCE_SUBSAMPLES))),
-        neighbour=DISTANCE_NEIGHBOUR,
+        subsamples=(1, min(CLEAN_REFERENCES, n_rows)) if nearest else few,
+        neighbour=1 if nearest else DISTANCE_NEIGHBOUR,
     )
 
 
@@ -311,7 +335,7 @@ def learn_voices(
         detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
     unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
-    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers)
+    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, plan.price)
     return scaled
 
 

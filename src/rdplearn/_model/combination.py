@@ -33,7 +33,7 @@ from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
 MIDDLE_OF_NORMAL = (0.1587, 0.8413)  # two standard deviations apart in a normal distribution
-PRICE = 1.2  # in nats, of voices after the first
+PRICE = 1.2  # in nats, of voices after the first, where anomalies may be among the rows that they know
 DECIMALS = 12  # of the score
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
@@ -158,17 +158,19 @@ def geometric_mean(spreads: npt.ArrayLike, teams: Sequence[Sequence[int] | Ints]
     return Combination(geometric=True, weights=weights)
 
 
-def with_voices(combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints]) -> Combination:
+def with_voices(
+    combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints], price: float = PRICE
+) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
-    teams : members of each voice; all but the first are heard only when they are sure
+    teams : members of each voice; all but the first pay the price, so that they are heard only when they are sure
     """
     if not combination.geometric:
         return combination
     averages = [combination.averages(scaled, members).astype(np.float64) for members in teams]
     voices = tuple(
-        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=PRICE if number else 0.0)
+        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=price if number else 0.0)
         for number, (members, logs) in enumerate(zip(teams, averages, strict=True))
     )
     unscaled = replace(combination, voices=voices)
