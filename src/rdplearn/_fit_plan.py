@@ -34,7 +34,7 @@ from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_o
 from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
-from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, turns
+from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, rise, turns
 
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
@@ -243,7 +243,9 @@ def distance_settings(settings: BoostingSettings, n_rows: int, *, nearest: bool)
 
     nearest : whether the nearest of many rows counts; otherwise some of few, for anomalies may have their like there
     """
-    few = (DISTANCE_SUBSAMPLES, max(1, round(n_rows / (4 + n_rows / 256) / DISTANCE_SUBSAMPLES)))
+    # half of a small table; fewer of a large one, where scoring takes most of the time
+    n_references = min(0.5 * n_rows, 512 * 0.5 ** rise(n_rows, 15_000, 4))
+    few = (DISTANCE_SUBSAMPLES, max(1, round(n_references / DISTANCE_SUBSAMPLES)))
     training = replace(
         settings.training,
         n_steps=DISTANCE_STEPS,
