@@ -29,6 +29,7 @@ from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
 from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
+from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
@@ -201,6 +202,9 @@ def boosting_settings(
     n_scoring = min(chosen.score_rounds, detector.n_rounds)
     n_all_steps = chosen.n_members * detector.n_rounds * chosen.n_steps
     engine = engine_for("RDPDetector", detector.engine, wanted)
+    directions = n_directions(chosen.n_steps)
+    if directions is not None and directions < filling.n_columns:
+        filling = Filling(directions, directions, is_sparse=False)
     return BoostingSettings(
         training=training,
         n_components=detector.n_components,
@@ -215,6 +219,7 @@ def boosting_settings(
         torch=wanted,
         callbacks=tuple(detector.callbacks or ()),
         folder=folder,
+        n_directions=directions,
     )
 
 
@@ -246,6 +251,7 @@ def distance_settings(settings: BoostingSettings, n_rows: int) -> BoostingSettin
         callbacks=(),  # they are about the members that the user's parameters are about
         subsamples=(DISTANCE_SUBSAMPLES, max(1, round(n_rows / (4 + n_rows / 256) / DISTANCE_SUBSAMPLES))),
         neighbour=DISTANCE_NEIGHBOUR,
+        n_directions=None,
     )
 
 
