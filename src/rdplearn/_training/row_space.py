@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from rdplearn._model.decoder import Decoder, zero_decoder
@@ -30,6 +31,7 @@ from rdplearn._types import Floats, Ints, Rows, dense, drawn_rows
 SMALLEST_SQUARE = 1e-12  # of the largest: directions in which rows differ by less than single precision tells
 FEWEST_DIRECTIONS, MOST_DIRECTIONS, STEPS_OF_FEWEST = 256, 512, 120
 SMALLEST_LEADING = 1e-5  # likewise, where squares are added up in single precision
+MOST_ROWS = 4096
 MORE_ROWS = 256  # than directions: of fewer, what sets these few rows apart would count as a direction
 
 
@@ -89,7 +91,19 @@ def n_directions(n_steps: int) -> int | None:
 
 def rows_for_directions(n_rows: int, n_wanted: int, seed: int) -> Ints:
     """Which rows of a table tell the leading directions: all, or a random sample."""
-    return drawn_rows(n_rows, n_wanted + MORE_ROWS, [seed, n_wanted])
+    return drawn_rows(n_rows, MOST_ROWS, [seed, n_wanted])
+
+
+def mixed(rows: Rows, most: int) -> Rows:
+    """Sums of rows with random signs, so many at most: directions that many rows share are long in them as well."""
+    n_rows = rows.shape[0]
+    if n_rows <= most:
+        return rows
+    rng = np.random.default_rng(n_rows)
+    signs = (2.0 * rng.integers(2, size=n_rows) - 1.0).astype(np.float32)
+    places = rng.permutation(np.arange(n_rows) % most)
+    summing = sp.csr_array((signs, (places, np.arange(n_rows))), shape=(most, n_rows))
+    return summing @ rows
 
 
 def leading_directions(rows: Rows, n_wanted: int) -> Floats:
@@ -102,6 +116,7 @@ def leading_directions(rows: Rows, n_wanted: int) -> Floats:
     >>> int(np.argmax(np.abs(leading_directions(rows, 1))))
     5
     """
+    rows = mixed(rows, n_wanted + MORE_ROWS)
     products = dense(rows @ rows.T)
     squares, turned = eigh(products, driver="evd")
     is_leading = squares[-n_wanted:] > max(squares[-1], 0.0) * SMALLEST_LEADING
