@@ -175,11 +175,13 @@ class Boosting:
     def end_round(self, task: TrainingTask, records: Records) -> None:
         """Score the rows, drop the most anomalous, and write down what happened."""
         settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
-        trained = task if self.span is None else left(self.span, self.start, task)
-        judge = self.prepare_scoring(trained.phi)
-        # the same numbers, sooner had
-        is_within = self.span is not None and not self.span.is_all
-        phi = task.phi(task.rows) if is_within else trained.phi(self.rows)
+        trained, rows = task.phi, task.rows
+        if self.span is not None and self.span.is_all:
+            trained, rows = left(self.span, self.start, task).phi, self.rows
+        phi = trained(rows)
+        if self.span is not None and not self.span.is_all and self.is_kept:
+            trained = left(self.span, self.start, task).phi
+        judge = self.prepare_scoring(trained)
         judge, scores, sizes = judge_rows(judge, phi, self.targets, self.kept, evenness=settings.even_residuals)
         if np.isnan(scores).any() or not np.isfinite(scores[self.kept]).any():
             raise diverged("scores of the rows that it learned from are not numbers", settings.training.learning_rate)
@@ -197,6 +199,11 @@ class Boosting:
         folder = settings.folder
         if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
             folder.save(self.piece_name, Piece(self.member.history, self.state()))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anybody asks for this round's φ once it has told which rows to drop."""
+        return self.settings.folder is not None or self.n_rounds_done >= self.settings.n_rounds - self.settings.n_rounds_kept
 
     def prepare_scoring(self, phi: Any) -> Round:
         """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
