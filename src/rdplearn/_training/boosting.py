@@ -203,7 +203,10 @@ class Boosting:
     @property
     def is_kept(self) -> bool:
         """Whether anybody asks for this round's φ once it has told which rows to drop."""
-        return self.settings.folder is not None or self.n_rounds_done >= self.settings.n_rounds - self.settings.n_rounds_kept
+        return (
+            self.settings.folder is not None
+            or self.n_rounds_done >= self.settings.n_rounds - self.settings.n_rounds_kept
+        )
 
     def prepare_scoring(self, phi: Any) -> Round:
         """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
@@ -313,10 +316,11 @@ def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
     return is_wide and settings.training.pairs == "one" and not settings.torch.sees_columns
 
 
-def has_directions(settings: BoostingSettings, n_columns: int) -> bool:
-    """Tell whether W is trained in some directions only: there are more columns, and φ is one layer of ours."""
+def wanted_directions(settings: BoostingSettings, n_columns: int) -> int | None:
+    """In how many directions W is trained; None if there are no more columns, or φ is not one layer of ours."""
     is_short = settings.n_directions is not None and settings.n_directions < n_columns
-    return is_short and settings.training.pairs == "one" and settings.torch.widths == ()
+    is_one_layer = settings.training.pairs == "one" and settings.torch.widths == ()
+    return settings.n_directions if is_short and is_one_layer and not settings.torch.sees_columns else None
 
 
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:
@@ -333,7 +337,8 @@ def judge_rows(
 ) -> tuple[Round, Floats, Floats]:
     """Anomaly scores of rows by one round, with residuals of even size as far as asked for.
 
-    phi : of the rows, overwritten; targets : η of the rows; evenness : 1 for residuals of the same size, 0 to take them as they are
+    phi : of the rows, overwritten; targets : η of the rows
+    evenness : 1 for residuals of the same size, 0 to take them as they are
     Returns the round as it is to score from now on, the scores, and what its components were divided by, if anything.
     """
     if judge.references is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,9 +15,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._model.threads import one_blas_thread
-from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost, has_directions, may_rotate
+from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost, may_rotate, wanted_directions
 from rdplearn._training.progress import Watch
-from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions
+from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
 from rdplearn._types import Floats, Ints, Matrix, Rows
 from rdplearn._views.view import SeenRows, View, rows_through, worth_sharing
 
@@ -112,17 +111,18 @@ def train_members(
     def seen(team: Team) -> Iterator[SeenMember]:
         of_team, settings = team
         directions: dict[str, Floats] = {}
-        if has_directions(settings, matrix.shape[1]):
-            sample = rows_for_directions(matrix.shape[0], settings.n_directions, seed)
-            look = partial(rows_through, matrix=matrix, rows=sample, whole=whole)
-            directions = find_directions(of_team, settings, views, look)
-        turned = {} if whole is None else {name: whole.through(views[name]) @ directions[name] for name in directions}
+        if (n_wanted := wanted_directions(settings, matrix.shape[1])) is not None:
+            sample = rows_for_directions(matrix.shape[0], seed)
+            names = single_views((plan.view for plan in of_team), views)
+            directions = {n: leading_directions(rows_through(views[n], matrix, sample, whole), n_wanted) for n in names}
+        of_all = {} if whole is None else {n: turned(whole.through(views[n]), directions[n]) for n in directions}
         for plan in of_team:
-            rows = rows_through(views[plan.view], matrix, plan.rows, whole)
-            if plan.view in turned:
-                yield plan, rows, RowSpace(directions[plan.view], turned[plan.view][plan.rows], is_all=False)
-            else:
-                yield plan, rows, in_directions(rows, directions.get(plan.view))
+            rows, basis = rows_through(views[plan.view], matrix, plan.rows, whole), directions.get(plan.view)
+            if basis is None:
+                yield plan, rows, None
+                continue
+            in_basis = of_all[plan.view][plan.rows] if plan.view in of_all else turned(rows, basis)
+            yield plan, rows, RowSpace(basis, in_basis, is_all=False)
 
     first = teams[0][1]
     with Watch(len(plans), first.n_rounds, first.training.n_steps, visible=verbose) as watch:
@@ -130,22 +130,12 @@ def train_members(
         return seat_members(chain.from_iterable(trained), plans, views, watch)
 
 
-def find_directions(
-    of_team: list[MemberPlan], settings: BoostingSettings, views: dict[str, View], look: Callable[[View], Rows]
-) -> dict[str, Floats]:
-    """The leading directions of rows through each view of a team.
+def single_views(names: Iterable[str], views: dict[str, View]) -> list[str]:
+    """Of the views of members, each once, those that have leading directions.
 
-    look : shows a view the rows that tell them. Several views side by side have too many columns for a few directions,
-    and no member of a very wide table has them: they are trained on as they are.
+    Several views side by side have too many columns for a few directions, and no member of a very wide table has them.
     """
-    assert settings.n_directions is not None
-    names = dict.fromkeys(plan.view for plan in of_team if len(views[plan.view].parts) == 1)
-    return {name: leading_directions(look(views[name]), settings.n_directions) for name in names}
-
-
-def in_directions(rows: Rows, basis: Floats | None) -> RowSpace | None:
-    """Rows in the leading directions of their view, if it has any."""
-    return None if basis is None else RowSpace(basis, np.asarray(rows @ basis), is_all=False)
+    return [name for name in dict.fromkeys(names) if len(views[name].parts) == 1]
 
 
 def train_seen(
@@ -175,9 +165,7 @@ def as_they_finish(n_jobs: int | None) -> Parallel:
         return Parallel(n_jobs=n_jobs, prefer="threads")
 
 
-def train_stack(
-    stack: list[SeenMember], settings: BoostingSettings, watch: Watch, n_jobs: int | None
-) -> list[Member]:
+def train_stack(stack: list[SeenMember], settings: BoostingSettings, watch: Watch, n_jobs: int | None) -> list[Member]:
     """Bring up the members of one stack."""
     with one_blas_thread(), engine_threads(settings.engine, n_jobs):
         return boost([Boosting(plan, rows, settings, watch, leading) for plan, rows, leading in stack], settings)

@@ -98,6 +98,7 @@ def sparse_scales(columns: sp.csr_array) -> tuple[Doubles, Doubles, Flags]:
     squares = np.bincount(place_of, (parts - means[place_of]) ** 2, n_columns)
     squares += (n_rows - np.diff(stored.indptr)) * means**2
     scales = size * np.sqrt(squares / n_rows)
-    n_of_extreme = np.bincount(place_of[(values == smallest[place_of]) | (values == largest[place_of])], minlength=n_columns)
+    is_extreme = (values == smallest[place_of]) | (values == largest[place_of])
+    n_of_extreme = np.bincount(place_of[is_extreme], minlength=n_columns)
     has_two = (n_of_extreme == np.diff(stored.indptr)) & ((n_below == 0) | (n_above == 0))
     return np.zeros(n_columns), scales, middle_is_zero & ~has_two
