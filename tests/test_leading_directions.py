@@ -113,6 +113,7 @@ def test_a_longer_training_has_more_directions_and_the_papers_has_all():
         (RDPDetector(n_steps=60), (2_000, 192), False),
         (RDPDetector(n_steps=60), (2_000, 193), True),
         (RDPDetector.paper(), (2_000, 9_000), False),
+        (RDPDetector.paper(n_steps=60), (2_000, 9_000), False),  # φ starts at full size
     ],
 )
 def test_only_short_trainings_of_wide_tables_are_held_to_some_directions(detector, shape, is_some):

@@ -202,7 +202,8 @@ def boosting_settings(
     n_scoring = min(chosen.score_rounds, detector.n_rounds)
     n_all_steps = chosen.n_members * detector.n_rounds * chosen.n_steps
     engine = engine_for("RDPDetector", detector.engine, wanted)
-    directions = n_directions(chosen.n_steps)
+    # a φ that starts at full size, as the paper's, says something outside of any few directions
+    directions = n_directions(chosen.n_steps) if detector.start_scale < 1 else None
     if directions is not None and directions < filling.n_columns:
         filling = Filling(directions, directions, is_sparse=False)
     return BoostingSettings(

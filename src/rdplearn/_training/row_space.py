@@ -12,7 +12,8 @@ clipping. 145 rows of 3,312 columns become 145 columns, and a step 23 times chea
 So a detector's members train in no more than `n_directions` of them, which are found once for each view, from a sample
 of rows. φ knows nothing of what lies outside and says nothing about it, while η sees all of it: a row that is odd there
 has a large residual. The longer the training, the more directions it gets to: 192 up to 120 steps, with the square of
-the steps up to 512, and then all. A table of fewer columns is trained on as it is, and so is any in the paper's 6,000.
+the steps up to 512, and then all. A table of fewer columns is trained on as it is, and so is any by the paper's
+protocol, whose φ starts at full size and takes 6,000 steps.
 """
 
 from __future__ import annotations
