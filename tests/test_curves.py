@@ -20,6 +20,7 @@ from rdplearn._views.curves import (
     robust_curve,
     surprise_curve,
 )
+from rdplearn._views.robust_columns import fit_robust_curves
 from rdplearn._views.view import CURVE_ROWS, SeenRows, fit_views, names_in
 
 CURVES = {"robust": robust_curve, "rank": rank_curve, "surprise": surprise_curve}
@@ -164,3 +165,37 @@ def test_rows_are_seen_once_however_many_members_look(rng):
     for view in of_sparse.values():
         both = SeenRows(sparse, of_sparse.values()).through(view), view(sparse)
         np.testing.assert_array_equal(*(rows.toarray() for rows in both))
+
+
+def columns_of_all_kinds(rng, n_rows=300):
+    """Columns that differ in what their robust curve needs: ties, two values, mostly zero, constant, huge, tiny."""
+    normal = rng.normal(size=n_rows)
+    rare = rng.random(n_rows)
+    return np.column_stack(
+        [
+            normal,
+            np.round(normal),
+            normal * 1e200,
+            normal * 1e-295,
+            np.full(n_rows, 3.0),
+            np.zeros(n_rows),
+            normal > 0,
+            rare > 0.98,
+            -2.5 * (rare > 0.9),
+            np.where(rare > 0.98, normal, 0.0),
+            np.where(rare > 0.98, np.abs(normal), 0.0),
+            np.where(rare > 0.7, -np.abs(normal), 0.0),
+            np.where(rare > 0.95, np.round(3 * normal), 0.0),
+            np.where(rare > 0.98, normal, 7.0),
+        ]
+    )
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 21, 300, 301])
+@pytest.mark.parametrize("of_columns", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_robust_curves_of_all_columns_at_once_are_those_of_each(of_columns, n_rows, rng):
+    table = of_columns(np.tile(columns_of_all_kinds(rng, n_rows), 30).astype(np.float64))
+    expected, found = view_of(table, "robust"), fit_robust_curves(table)
+    np.testing.assert_array_equal(found.starts, expected.starts)
+    np.testing.assert_allclose(found.knots, expected.knots, rtol=1e-12, atol=0)
+    np.testing.assert_array_equal(found.heights, expected.heights)

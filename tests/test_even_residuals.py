@@ -41,7 +41,7 @@ def test_scores_are_those_of_the_divided_member_and_sizes_come_from_kept_rows_al
     drawn = member()
     far = ROWS.copy()
     far[150:] *= 1000.0
-    judged, scores, sizes = judge_rows(drawn, far, drawn.mapping(far), KEPT, evenness=1.0)
+    judged, scores, sizes = judge_rows(drawn, drawn.phi(far), drawn.mapping(far), KEPT, evenness=1.0)
     np.testing.assert_allclose(sizes, sizes_of(residuals_of(drawn) ** 2, KEPT), rtol=1e-4)
     expected = np.mean((judged.phi(far) - judged.mapping(far)) ** 2, axis=1)
     np.testing.assert_allclose(scores, expected, rtol=1e-3)
@@ -61,7 +61,7 @@ def test_a_number_that_is_predicted_perfectly_is_not_blown_up():
 
 def test_unasked_for_residuals_stay_as_they_are():
     drawn = member()
-    judged, scores, sizes = judge_rows(drawn, ROWS, drawn.mapping(ROWS), KEPT, evenness=0.0)
+    judged, scores, sizes = judge_rows(drawn, drawn.phi(ROWS), drawn.mapping(ROWS), KEPT, evenness=0.0)
     assert judged is drawn
     assert sizes.size == 0
     np.testing.assert_allclose(scores, np.mean(residuals_of(drawn) ** 2, axis=1), rtol=1e-4)
@@ -83,7 +83,7 @@ def test_a_member_that_knows_its_rows_by_heart_stays_as_it_is():
     assert can_even_out(drawn, ROWS.shape[1] + 1)
     assert not can_even_out(drawn, ROWS.shape[1])
     few = ROWS[:6]
-    assert judge_rows(drawn, few, drawn.mapping(few), np.arange(6), evenness=1.0)[0] is drawn
+    assert judge_rows(drawn, drawn.phi(few), drawn.mapping(few), np.arange(6), evenness=1.0)[0] is drawn
 
 
 def test_it_changes_scores_and_files_know_nothing_of_it(tmp_path):
@@ -97,7 +97,7 @@ def test_it_changes_scores_and_files_know_nothing_of_it(tmp_path):
 
 def test_half_evenness_divides_by_the_root_of_each_size():
     drawn = member()
-    _, _, sizes = judge_rows(drawn, ROWS, drawn.mapping(ROWS), KEPT, evenness=0.5)
+    _, _, sizes = judge_rows(drawn, drawn.phi(ROWS), drawn.mapping(ROWS), KEPT, evenness=0.5)
     np.testing.assert_allclose(sizes, np.sqrt(sizes_of(residuals_of(drawn) ** 2, KEPT)), rtol=1e-4)
 
 

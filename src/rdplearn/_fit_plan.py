@@ -29,6 +29,7 @@ from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
 from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
+from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
@@ -221,6 +222,10 @@ def boosting_settings(
     n_scoring = min(chosen.score_rounds, detector.n_rounds)
     n_all_steps = chosen.n_members * detector.n_rounds * chosen.n_steps
     engine = engine_for("RDPDetector", detector.engine, wanted)
+    # a φ that starts at full size, as the paper's, says something outside of any few directions
+    directions = n_directions(chosen.n_steps) if detector.start_scale < 1 else None
+    if directions is not None and directions < filling.n_columns:
+        filling = Filling(directions, directions, is_sparse=False)
     return BoostingSettings(
         training=training,
         n_components=detector.n_components,
@@ -235,6 +240,7 @@ def boosting_settings(
         torch=wanted,
         callbacks=tuple(detector.callbacks or ()),
         folder=folder,
+        n_directions=directions,
     )
 
 
@@ -272,6 +278,7 @@ def distance_settings(settings: BoostingSettings, n_rows: int, *, nearest: bool)
         callbacks=(),  # they are about the members that the user's parameters are about
         subsamples=(1, min(CLEAN_REFERENCES, n_rows)) if nearest else few,
         neighbour=1 if nearest else DISTANCE_NEIGHBOUR,
+        n_directions=None,
     )
 
 

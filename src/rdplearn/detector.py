@@ -384,7 +384,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
             seed = seed if folder is None else folder.seed
             plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)
             views = fit_views(plan.views, matrix, plan.seed, columns)
-            trained = train_members(matrix, views, plan.teams, self.n_jobs, verbose=bool(self.verbose))
+            trained = train_members(matrix, views, plan.teams, plan.seed, self.n_jobs, verbose=bool(self.verbose))
             take_members(self, plan, *trained)
             self._settle(matrix, plan, views)
         return self
@@ -422,7 +422,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         n_draws = len(plan.members[0].draws)
         numbers = members_to_renew(len(plan.members), self.n_renewed_, matrix.shape[0], n_draws)
         views, teams = fit_views(plan.views, matrix, plan.seed, columns), teams_of(plan.teams, numbers)
-        trained = train_members(matrix, views, teams, self.n_jobs, verbose=bool(self.verbose))
+        trained = train_members(matrix, views, teams, plan.seed, self.n_jobs, verbose=bool(self.verbose))
         take_renewed_members(self, plan, numbers, *trained)
         self._settle(matrix, with_unseen(plan, numbers), views)
         return self

@@ -95,6 +95,18 @@ def test_arrays_work_as_frames_do(client, numbers, is_sparse):
     assert abs(contributions[0] - contributions[1]).max() == 0
 
 
+@pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
+def test_a_wide_table_is_trained_on_in_the_same_directions(client, is_sparse):
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((500, 600)) < 0.05, rng.normal(size=(500, 600)), 0.0).astype(np.float32)
+    array = da.from_array(rows, chunks=(180, 600))
+    if is_sparse:
+        rows, array = sp.csr_array(rows), array.map_blocks(sp.csr_array, dtype=np.float32)
+    here, there = (RDPDetector(random_state=0, n_steps=40).fit(table) for table in (rows, array))
+    assert here.history_ == there.history_
+    assert np.array_equal(there.score_samples(rows), here.score_samples(rows))
+
+
 def test_rows_are_drawn_alike_whatever_the_sizes_of_partitions(client, numbers):
     one = clone(DETECTOR).fit(in_parts(numbers, [1, 3, 7, 880])).score_samples(numbers)
     other = clone(DETECTOR).fit(in_parts(numbers, [450])).score_samples(numbers)

@@ -31,10 +31,11 @@ from rdplearn._fit_plan import (
 from rdplearn._model.cells import CellVoice
 from rdplearn._model.combination import Combination
 from rdplearn._model.panel import Member
-from rdplearn._training.boosting import BoostingSettings, MemberPlan
-from rdplearn._training.members import seat_members, train_stack
+from rdplearn._training.boosting import BoostingSettings, MemberPlan, wanted_directions
+from rdplearn._training.members import seat_members, single_views, train_stack
 from rdplearn._training.progress import Watch
-from rdplearn._types import Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
+from rdplearn._types import Floats, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.view import View, join_views, sample_for_curves
@@ -44,7 +45,7 @@ from rdplearn.detector import RDPDetector
 from rdplearn.table_model import TableModel
 from rdplearn.transformer import RDPTransformer
 
-CURVES, JUDGED, SAMPLE, TYPICAL = "curves", "judged", "sample", "typical"
+CURVES, DIRECTIONS, JUDGED, SAMPLE, TYPICAL = "curves", "directions", "judged", "sample", "typical"
 MOST_ROWS_OF_FEATURES = 100_000  # of larger tables, features and groups are learned from a sample of this size
 
 
@@ -61,13 +62,21 @@ def fit_detector(
     plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector), columns=columns)
     purposes = {str(member.number): member.rows for member in plan.members}
     purposes |= {CURVES: sample_for_curves(table.n_rows, plan.seed), JUDGED: plan.judged, TYPICAL: plan.sampled}
+    purposes[DIRECTIONS] = rows_for_directions(table.n_rows, plan.seed)
+    n_wanted = [wanted_directions(settings, table.n_columns) for _, settings in plan.teams]
+    if not any(n_wanted):
+        del purposes[DIRECTIONS]
     pieces = table.draw(purposes)
     views = tasks.named("rdp-fit-views", fit_views, plan.views, table.min_max(), pieces[CURVES], columns)
-    members = [
-        tasks.named(f"rdp-fit-member-{member.number}", fit_member, pieces[str(member.number)], views, member, settings)
-        for of_team, settings in plan.teams
-        for member in of_team
-    ]
+    members = []
+    for team, ((of_team, settings), n_directions) in enumerate(zip(plan.teams, n_wanted, strict=True)):
+        given: tuple[Any, ...] = (views,)
+        if n_directions is not None:
+            found = (pieces[DIRECTIONS], views, [plan.view for plan in of_team], n_directions)
+            given = (views, tasks.named(f"rdp-find-directions-{team}", find_directions, *found))
+        for member in of_team:
+            name = f"rdp-fit-member-{member.number}"
+            members.append(tasks.named(name, fit_member, pieces[str(member.number)], member, settings, *given))
     # All at once, so that partitions are read once; the rows to judge wait on the cluster for the weights.
     seen, *started = tasks.start([views, *members, *pieces[JUDGED], *pieces[TYPICAL], *pieces[CURVES]])
     training, waiting = started[: len(members)], started[len(members) :]
@@ -132,13 +141,28 @@ def fit_views(
     return join_views(names, min_max=lambda: min_max, curve_rows=lambda: joined(pieces), table=columns)
 
 
+def find_directions(
+    pieces: Sequence[Matrix], views: dict[str, View], names: Sequence[str], n_wanted: int
+) -> dict[str, Floats]:
+    """The leading directions of rows, through each of the views that have any."""
+    keep_freed_memory()
+    rows = joined(pieces)
+    return {name: leading_directions(views[name](rows), n_wanted) for name in single_views(names, views)}
+
+
 def fit_member(
-    pieces: Sequence[Matrix], views: dict[str, View], plan: MemberPlan, settings: BoostingSettings
+    pieces: Sequence[Matrix],
+    plan: MemberPlan,
+    settings: BoostingSettings,
+    views: dict[str, View],
+    directions: dict[str, Floats] | None = None,
 ) -> Member:
-    """Train one member on the rows that were drawn for it."""
+    """Train one member on the rows that were drawn for it. directions : of the rows through each view, if wanted."""
     keep_freed_memory()
     unwatched = Watch(plan.number + 1, settings.n_rounds, settings.training.n_steps, visible=False)
-    (member,) = train_stack([(plan, views[plan.view](joined(pieces)))], settings, unwatched, n_jobs=1)
+    rows, basis = views[plan.view](joined(pieces)), (directions or {}).get(plan.view)
+    leading = None if basis is None else RowSpace(basis, turned(rows, basis), is_all=False)
+    (member,) = train_stack([(plan, rows, leading)], settings, unwatched, n_jobs=1)
     return member
 
 

@@ -37,7 +37,7 @@ def can_even_out(trained: Round, n_rows: int) -> bool:
         and isinstance(phi, Representation)
         and isinstance(mapping, Projection)
         and mapping.activation in HOMOGENEOUS
-        and n_rows > phi.weights.shape[0]
+        and n_rows > mapping.weights.shape[0]
     )
 
 

@@ -25,13 +25,14 @@ from rdplearn._model.combination import middle_score, relative_logs
 from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Round
+from rdplearn._model.representation import Phi, draw_representation
 from rdplearn._training.checkpoint import FitFolder, Piece
 from rdplearn._training.engines.engine import start_engine
 from rdplearn._training.flops import stretch_length
 from rdplearn._training.loop import diverged, train
 from rdplearn._training.phi import draw_phi, saved_phi, take_phi
 from rdplearn._training.progress import Watch
-from rdplearn._training.row_space import entered, left, row_space
+from rdplearn._training.row_space import RowSpace, entered, left, row_space
 from rdplearn._training.settings import EngineName, TrainingSettings, TrainingTask
 from rdplearn._training.torch_options import NOTHING_WANTED, TorchOptions
 from rdplearn._types import Arrays, Floats, Ints, Rows
@@ -46,6 +47,7 @@ class BoostingSettings:
 
     subsamples : how many, and of how many rows each, members without the novelty loss score by; `neighbour` : which of
         them counts, see `nearest_subsample_scores`
+    n_directions : of the rows, in which W is trained, see `row_space.py`; None for all
     folder : where members are saved after every so many rounds, and continued from
     """
 
@@ -64,6 +66,7 @@ class BoostingSettings:
     folder: FitFolder | None = None
     subsamples: tuple[int, int] = (N_SUBSAMPLES, SUBSAMPLE_SIZE)
     neighbour: int = 0
+    n_directions: int | None = None
 
     @property
     def n_references(self) -> int:
@@ -109,9 +112,17 @@ class Boosting:
     """A member on its way through the rounds: each is begun, trained elsewhere, and ended.
 
     rows : (n_rows, n_columns), those of the plan as the member's view shows them
+    leading : the same in the leading directions of the view, where W is to be trained in these
     """
 
-    def __init__(self, plan: MemberPlan, rows: Rows, settings: BoostingSettings, watch: Watch) -> None:
+    def __init__(
+        self,
+        plan: MemberPlan,
+        rows: Rows,
+        settings: BoostingSettings,
+        watch: Watch,
+        leading: RowSpace | None = None,
+    ) -> None:
         self.member = Member(plan.number)
         self.rows, self.draws, self.settings, self.watch = rows, plan.draws, settings, watch
         self.random_mapping = with_options(plan.mapping)
@@ -121,7 +132,9 @@ class Boosting:
         self.kept_before: list[Ints] = []  # what each of the member's rounds was trained on
         self.logs: list[Floats] = []  # of each of them, see `relative_logs`
         self.sizes: list[Floats] = []  # what each one's components are divided by, see `even_residuals.py`
-        self.span = row_space(rows) if may_rotate(settings, rows) else None
+        self.span = leading
+        if leading is None and may_rotate(settings, rows):
+            self.span = row_space(rows)
         if settings.folder is not None:
             self.go_on_from(settings.folder)
 
@@ -133,11 +146,22 @@ class Boosting:
         self.targets = self.mapping(rows)
         check_targets(self.targets, settings)
         aims = self.targets if settings.shrinkage == 0 else np.float32(1.0 - settings.shrinkage) * self.targets
-        phi = draw_phi(rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
+        phi = self.draw_start()
         seed = int(self.rng.integers(2**63))
         randomness: Any = np.random.default_rng(seed) if settings.training.pairs == "all" else seed
         self.start = TrainingTask(rows, aims, self.kept, phi, randomness, n_columns=rows.shape[1])
-        return self.start if self.span is None else entered(self.start, self.span)
+        if self.span is None:
+            return self.start
+        return entered(self.start, self.span) if self.span.is_all else replace(self.start, rows=self.span.rows)
+
+    def draw_start(self) -> Phi:
+        """Draw φ before training: on the columns, or as it would be within the leading directions of the rows."""
+        settings, n_columns = self.settings, self.rows.shape[1]
+        if self.span is None or self.span.is_all:
+            return draw_phi(self.rows, settings.n_components, settings.torch, self.rng, settings.start_scale)
+        rank = self.span.rows.shape[1]
+        scale = settings.start_scale * float(np.sqrt(rank / n_columns))  # drawn for `rank` columns, wanted for all
+        return draw_representation(rank, settings.n_components, self.rng, start_scale=scale)
 
     def report(self, records: Records) -> bool:
         """Tell progress and callbacks what was done; returns whether this round's training should end."""
@@ -151,9 +175,14 @@ class Boosting:
     def end_round(self, task: TrainingTask, records: Records) -> None:
         """Score the rows, drop the most anomalous, and write down what happened."""
         settings, n_kept_rounds = self.settings, self.settings.n_rounds_kept
-        trained = task if self.span is None else left(self.span, self.start, task)
-        judge = self.prepare_scoring(trained.phi)
-        judge, scores, sizes = judge_rows(judge, self.rows, self.targets, self.kept, evenness=settings.even_residuals)
+        trained, rows = task.phi, task.rows
+        if self.span is not None and self.span.is_all:
+            trained, rows = left(self.span, self.start, task).phi, self.rows
+        phi = trained(rows)
+        if self.span is not None and not self.span.is_all and self.is_kept:
+            trained = left(self.span, self.start, task).phi
+        judge = self.prepare_scoring(trained)
+        judge, scores, sizes = judge_rows(judge, phi, self.targets, self.kept, evenness=settings.even_residuals)
         if np.isnan(scores).any() or not np.isfinite(scores[self.kept]).any():
             raise diverged("scores of the rows that it learned from are not numbers", settings.training.learning_rate)
         judge = replace(judge, typical=max(middle_score(scores[self.draws]), shortest_typical(judge)))
@@ -170,6 +199,14 @@ class Boosting:
         folder = settings.folder
         if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
             folder.save(self.piece_name, Piece(self.member.history, self.state()))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anybody asks for this round's φ once it has told which rows to drop."""
+        return (
+            self.settings.folder is not None
+            or self.n_rounds_done >= self.settings.n_rounds - self.settings.n_rounds_kept
+        )
 
     def prepare_scoring(self, phi: Any) -> Round:
         """Put together what scoring needs; without the novelty loss, that is subsamples of the rows kept."""
@@ -279,6 +316,13 @@ def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
     return is_wide and settings.training.pairs == "one" and not settings.torch.sees_columns
 
 
+def wanted_directions(settings: BoostingSettings, n_columns: int) -> int | None:
+    """In how many directions W is trained; None if there are no more columns, or φ is not one layer of ours."""
+    is_short = settings.n_directions is not None and settings.n_directions < n_columns
+    is_one_layer = settings.training.pairs == "one" and settings.torch.widths == ()
+    return settings.n_directions if is_short and is_one_layer and not settings.torch.sees_columns else None
+
+
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:
     """See that the novelty loss has as many targets as it has components to compare with."""
     if settings.training.novelty_weight > 0 and targets.shape[1] != settings.n_components:
@@ -289,19 +333,19 @@ def check_targets(targets: Floats, settings: BoostingSettings) -> None:
 
 
 def judge_rows(
-    judge: Round, rows: Rows, targets: Floats, kept: Ints, *, evenness: float
+    judge: Round, phi: Floats, targets: Floats, kept: Ints, *, evenness: float
 ) -> tuple[Round, Floats, Floats]:
     """Anomaly scores of rows by one round, with residuals of even size as far as asked for.
 
-    targets : η of the rows; evenness : 1 for residuals of the same size, 0 to take them as they are
+    phi : of the rows, overwritten; targets : η of the rows
+    evenness : 1 for residuals of the same size, 0 to take them as they are
     Returns the round as it is to score from now on, the scores, and what its components were divided by, if anything.
     """
-    phi = judge.phi(rows)
     if judge.references is not None:
         scores = nearest_subsample_scores(phi, judge.references, judge.n_subsamples, judge.neighbour)
         return judge, scores, np.empty(0, dtype=np.float32)
     phi -= targets
-    if not (evenness and can_even_out(judge, rows.shape[0])):
+    if not (evenness and can_even_out(judge, len(phi))):
         return judge, mean_squares(phi), np.empty(0, dtype=np.float32)
     phi *= phi
     sizes = sizes_of(phi, kept) ** np.float32(evenness)

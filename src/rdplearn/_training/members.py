@@ -15,9 +15,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._model.threads import one_blas_thread
-from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost, may_rotate
+from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost, may_rotate, wanted_directions
 from rdplearn._training.progress import Watch
-from rdplearn._types import Ints, Matrix, Rows
+from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
+from rdplearn._types import Floats, Ints, Matrix, Rows
 from rdplearn._views.view import SeenRows, View, rows_through, worth_sharing
 
 LARGEST_STACK = 2**30  # bytes of rows and targets that are held at a time
@@ -96,25 +97,49 @@ def plan_members(turns: Sequence[tuple[str, Any]], sampling: Sampling, seed: int
 Team = tuple[list[MemberPlan], BoostingSettings]  # members that come about in the same way
 
 
+SeenMember = tuple[MemberPlan, Rows, RowSpace | None]  # its rows on their columns, and in their leading directions
+
+
 def train_members(
-    matrix: Matrix, views: dict[str, View], teams: Sequence[Team], n_jobs: int | None, *, verbose: bool
+    matrix: Matrix, views: dict[str, View], teams: Sequence[Team], seed: int, n_jobs: int | None, *, verbose: bool
 ) -> tuple[list[Panel], list[Member]]:
     """Train every member on its own rows of the table; only these are ever scaled or copied. See `seat_members`."""
     plans = [plan for of_team, _ in teams for plan in of_team]
     is_shared = worth_sharing(matrix, sum(len(plan.rows) for plan in plans))
     whole = SeenRows(matrix, views.values()) if is_shared else None
 
-    def seen(of_team: list[MemberPlan]) -> Iterator[tuple[MemberPlan, Rows]]:
-        return ((plan, rows_through(views[plan.view], matrix, plan.rows, whole)) for plan in of_team)
+    def seen(team: Team) -> Iterator[SeenMember]:
+        of_team, settings = team
+        directions: dict[str, Floats] = {}
+        if (n_wanted := wanted_directions(settings, matrix.shape[1])) is not None:
+            sample = rows_for_directions(matrix.shape[0], seed)
+            names = single_views((plan.view for plan in of_team), views)
+            directions = {n: leading_directions(rows_through(views[n], matrix, sample, whole), n_wanted) for n in names}
+        of_all = {} if whole is None else {n: turned(whole.through(views[n]), directions[n]) for n in directions}
+        for plan in of_team:
+            rows, basis = rows_through(views[plan.view], matrix, plan.rows, whole), directions.get(plan.view)
+            if basis is None:
+                yield plan, rows, None
+                continue
+            in_basis = of_all[plan.view][plan.rows] if plan.view in of_all else turned(rows, basis)
+            yield plan, rows, RowSpace(basis, in_basis, is_all=False)
 
     first = teams[0][1]
     with Watch(len(plans), first.n_rounds, first.training.n_steps, visible=verbose) as watch:
-        trained = (train_seen(seen(of_team), settings, watch, n_jobs) for of_team, settings in teams)
+        trained = (train_seen(seen(team), team[1], watch, n_jobs) for team in teams)
         return seat_members(chain.from_iterable(trained), plans, views, watch)
 
 
+def single_views(names: Iterable[str], views: dict[str, View]) -> list[str]:
+    """Of the views of members, each once, those that have leading directions.
+
+    Several views side by side have too many columns for a few directions, and no member of a very wide table has them.
+    """
+    return [name for name in dict.fromkeys(names) if len(views[name].parts) == 1]
+
+
 def train_seen(
-    seen: Iterable[tuple[MemberPlan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
+    seen: Iterable[SeenMember], settings: BoostingSettings, watch: Watch, n_jobs: int | None
 ) -> Iterator[Member]:
     """Train members, each with its rows as its view shows them, as many at a time as memory allows.
 
@@ -140,12 +165,10 @@ def as_they_finish(n_jobs: int | None) -> Parallel:
         return Parallel(n_jobs=n_jobs, prefer="threads")
 
 
-def train_stack(
-    stack: list[tuple[MemberPlan, Rows]], settings: BoostingSettings, watch: Watch, n_jobs: int | None
-) -> list[Member]:
+def train_stack(stack: list[SeenMember], settings: BoostingSettings, watch: Watch, n_jobs: int | None) -> list[Member]:
     """Bring up the members of one stack."""
     with one_blas_thread(), engine_threads(settings.engine, n_jobs):
-        return boost([Boosting(plan, rows, settings, watch) for plan, rows in stack], settings)
+        return boost([Boosting(plan, rows, settings, watch, leading) for plan, rows, leading in stack], settings)
 
 
 def engine_threads(engine: str, n_jobs: int | None) -> AbstractContextManager[None]:
@@ -158,22 +181,25 @@ def engine_threads(engine: str, n_jobs: int | None) -> AbstractContextManager[No
 
 
 def stacks(
-    seen: Iterable[tuple[MemberPlan, Rows]], settings: BoostingSettings, most_members: int | None
-) -> Iterator[list[tuple[MemberPlan, Rows]]]:
+    seen: Iterable[SeenMember], settings: BoostingSettings, most_members: int | None
+) -> Iterator[list[SeenMember]]:
     """Cut the members into stacks that fit into memory, each of members with the same number of columns."""
-    growing: dict[tuple[int, ...], list[tuple[MemberPlan, Rows]]] = {}
-    for plan, rows in seen:
-        stack = growing.setdefault(kind_of_stack(plan, rows, settings), [])
-        n_bytes = sum(stacked_bytes(some, settings, each.mapping) for each, some in (*stack, (plan, rows)))
+    growing: dict[tuple[int, ...], list[SeenMember]] = {}
+    for member in seen:
+        stack = growing.setdefault(kind_of_stack(member, settings), [])
+        n_bytes = sum(stacked_bytes(rows, settings, plan.mapping) for plan, rows, _ in (*stack, member))
         if stack and (len(stack) == most_members or n_bytes > LARGEST_STACK):
             yield list(stack)
             stack.clear()
-        stack.append((plan, rows))
+        stack.append(member)
     yield from growing.values()
 
 
-def kind_of_stack(plan: MemberPlan, rows: Rows, settings: BoostingSettings) -> tuple[int, ...]:
+def kind_of_stack(member: SeenMember, settings: BoostingSettings) -> tuple[int, ...]:
     """What members of a stack have in common: their columns. NumPy takes sparse and rotated rows one by one."""
+    plan, rows, leading = member
+    if leading is not None:
+        return (leading.rows.shape[1],)
     by_itself = sp.issparse(rows) or may_rotate(settings, rows)
     is_alone = settings.engine == "numpy" and by_itself
     return (rows.shape[1], plan.number) if is_alone else (rows.shape[1],)

@@ -242,10 +242,10 @@ def joined_curves(curves: list[Curve]) -> CurveView:
 def distinct_columns(sample: Matrix) -> list[Distinct]:
     """The distinct values of every column of a sample of rows; what is next to zero counts as zero."""
     if not sp.issparse(sample):
-        pairs = [np.unique(column, return_counts=True) for column in _next_to_zero_as_zero(sample).T]
+        pairs = [np.unique(column, return_counts=True) for column in next_to_zero_as_zero(sample).T]
         return [Distinct(values, counts) for values, counts in pairs]
     by_column = sp.csc_array(sample)
-    stored = np.split(_next_to_zero_as_zero(by_column.data), by_column.indptr[1:-1])
+    stored = np.split(next_to_zero_as_zero(by_column.data), by_column.indptr[1:-1])
     return [_with_zeros(values, sample.shape[0] - len(values)) for values in stored]
 
 
@@ -328,7 +328,7 @@ def with_zero_at_zero(column: Distinct, knots: Doubles, heights: Doubles) -> Cur
     return knots, heights - heights[knots == 0.0]
 
 
-def _next_to_zero_as_zero(numbers: npt.ArrayLike) -> Doubles:
+def next_to_zero_as_zero(numbers: npt.ArrayLike) -> Doubles:
     """Between numbers this small a curve would be steeper than numbers can say."""
     numbers = np.asarray(numbers, dtype=np.float64)
     return np.where(np.abs(numbers) < NARROWEST, 0.0, numbers)

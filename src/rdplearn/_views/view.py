@@ -27,6 +27,7 @@ from rdplearn._views.curves import (
     surprise_curve,
 )
 from rdplearn._views.minmax import MinMaxView, UnchangedView, fit_min_max
+from rdplearn._views.robust_columns import fit_robust_curves
 
 SingleView = MinMaxView | UnchangedView | CurveView
 
@@ -76,7 +77,8 @@ class SeenRows:
 
 def worth_sharing(matrix: Matrix, n_looked_at: int) -> bool:
     """Tell whether to look at all rows once, not at each member's. n_looked_at : rows of all members together."""
-    return matrix.shape[0] * matrix.shape[1] <= FEW_CELLS and n_looked_at > 2 * matrix.shape[0]
+    n_cells = matrix.nnz if sp.issparse(matrix) else matrix.shape[0] * matrix.shape[1]
+    return n_cells <= FEW_CELLS and n_looked_at > 2 * matrix.shape[0]
 
 
 def rows_through(view: View, matrix: Matrix, rows: npt.NDArray[np.int64], whole: SeenRows | None) -> Rows:
@@ -128,7 +130,10 @@ def join_views(
     singles: dict[str, SingleView] = {"unchanged": UnchangedView()}
     if _any_has(views, "minmax"):
         singles["minmax"] = min_max()
-    if wanted := [name for name in CURVES if _any_has(views, name)]:
+    wanted = [name for name in CURVES if _any_has(views, name)]
+    if wanted == ["robust"] and table is None:  # as of very wide tables
+        singles["robust"] = fit_robust_curves(curve_rows())
+    elif wanted:
         columns = distinct_columns(curve_rows())
         singles |= {name: fit_named_curves(columns, name, table) for name in wanted}
     return {view: View(tuple(singles[name] for name in names_in(view))) for view in views}
