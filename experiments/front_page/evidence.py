@@ -24,7 +24,7 @@ def evidence(docs: Path = REPOSITORY / "docs") -> str:
     """Write the table; a study that has no page yet has no line."""
     default, results, speed = ((docs / name).read_text() for name in ("default.md", "results.md", "speed.md"))
     lines = [*_of(docs / "mixed.md", _mixed_tables), *_labelled_tables(default), *_cost(speed)]
-    lines += [*_of(docs / "answers_study.md", _answers), *_paper(default, results)]
+    lines += [*_of(docs / "answers_study.md", _answers), *_paper((docs / "default_tables.md").read_text(), results)]
     return markdown_table(HEADER, lines)
 
 
@@ -116,8 +116,8 @@ def _answers(page: str) -> Lines:
     return [["anomalies found in 60 answers", f"**{rows['RDP, answered']['found in 60']}**", beside, where]]
 
 
-def _paper(default: str, results: str) -> Lines:
-    whole = rows_below(default, "## On the paper's sets, whole")
+def _paper(tables: str, results: str) -> Lines:
+    whole = rows_below(tables, "## On the paper's sets, whole")
     mean = whole.pop("mean")
     verdict = re.search(
         r"^We judged (\d+) claims of the paper: (\d+) hold, (\d+) hold in part, (\d+) do not hold", results, re.M
@@ -127,7 +127,7 @@ def _paper(default: str, results: str) -> Lines:
     claims, holds, partly, does_not = verdict.groups()
     return [
         ["finds anomalies in the paper's tables", f"**{mean['default']}**", f"the paper's RDP {mean['paper']}",
-         f"{len(whole)} whole data sets: [the default](docs/default.md)"],
+         f"{len(whole)} whole data sets: [the default](docs/default_tables.md#on-the-papers-sets-whole)"],
         ["the paper's claims, run again", f"{holds} of {claims} hold", f"{partly} in part, {does_not} do not",
          "its tables and figures: [results](docs/results.md)"],
     ]  # fmt: skip
