@@ -43,7 +43,7 @@ LARGEST_IDENTITY = 512 * 2**20  # bytes of dense targets beyond which the origin
 
 @dataclass(frozen=True)
 class RandomMapping:
-    r"""A kind of random mapping η with options: an estimator's `mapping` parameter, where its name does not say all.
+    r"""A random mapping η with options: for an estimator's `mapping` parameter, where a name alone is not enough.
 
     Parameters
     ----------
