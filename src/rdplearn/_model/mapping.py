@@ -98,7 +98,7 @@ def check_mapping(mapping: Any, owner: str, *, in_turn: bool = False) -> None:
     if n_targets is not None and wanted.kind != "auto" and (not is_known or wanted.kind == "identity"):
         raise ValueError(
             "The 'n_targets' of RandomMapping must be None for the original space and for a mapping of your own, which "
-            f"have as many as they have. Got {n_targets}."
+            f"set their own number. Got {n_targets}."
         )
     if bandwidth is not None and (wanted.kind != "fourier" or not isinstance(bandwidth, Real) or not bandwidth > 0):
         raise ValueError(

@@ -125,7 +125,7 @@ def remember_scores_of(model: TableModel, sampler: RowSampler, before: TableMode
         with told_already():
             folds = list(_scores_of_folds(before or _settled_copy(model), rows))
     except ValueError as fault:
-        warn_user(f"How new rows score was not remembered, 'watch' will compare columns alone: {fault}")
+        warn_user(f"How new rows score was not remembered, 'watch' will compare columns only: {fault}")
         return model
     scores = np.concatenate([scores for scores, _ in folds])
     # Thresholds of copies differ from the model's, and so do their scores: the rate is known no better than this.

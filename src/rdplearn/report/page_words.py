@@ -44,7 +44,7 @@ def headline(found: Mapping[str, Any]) -> str:
         return f"{counted(n_rows, 'row')}{', cut into' if is_cut else ' in'} {parts}"
     n_reported = found["scores"]["n_reported"]
     if n_reported == 0:
-        return f"No unusual row among {n_rows:,}" if n_rows > 1 else "The one row is nothing unusual"
+        return f"No unusual row among {n_rows:,}" if n_rows > 1 else "The only row is not unusual"
     return f"{n_reported:,} unusual {'row' if n_reported == 1 else 'rows'} among {n_rows:,}"
 
 

@@ -352,7 +352,9 @@ class TableEncoder(Parameters):
     def _name_features(self, table: str) -> None:
         names = [(name, column.source) for column in self.columns_ for name in column.names()]
         if names and not any((self.weights or {}).get(source, 1) for _, source in names):
-            raise TableError("The 'weights' parameter gives every column that is used 0. Give one at least a weight.")
+            raise TableError(
+                "The 'weights' parameter gives every column that is used 0. Give at least one a weight above 0."
+            )
         if not names:
             reasons = "; ".join(f"{column.source!r} is {column.kind}" for column in self.columns_[:3])
             raise TableError(
