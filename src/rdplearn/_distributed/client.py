@@ -115,7 +115,7 @@ def faults_of(client: Client) -> Iterator[None]:
     except KilledWorker as fault:
         task = str(getattr(fault, "task", "a task"))
         raise ClusterError(
-            f"Several workers have died, one after the other, while working on {task}, probably because they ran out of "
+            f"Several workers have died, one after the other, while working on {task}, perhaps because they ran out of "
             "memory. Give workers more memory, or split the table into smaller parts."
         ) from None
     except ClusterError:
