@@ -53,8 +53,8 @@ def about_map(found: Mapping[str, Any]) -> str:
     n_rows, n_drawn = found["table"]["n_rows"], len(found["rows"])
     shown = "All rows are drawn" if n_drawn >= n_rows else _sampled(found, n_drawn, n_rows)
     return (
-        f"{shown}. Rows that the model finds alike are close together. Draw a box around some rows to see them in the "
-        "list; a double click clears it."
+        f"{shown}. Rows that the model finds alike are close together. Draw a box around rows to see them in the list; "
+        "a double click clears it."
     )
 
 
