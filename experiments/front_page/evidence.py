@@ -34,6 +34,12 @@ def verdicts(docs: Path = REPOSITORY / "docs") -> str:
     return markdown_table(["the paper's claim", "verdict"], [[claim, row["verdict"]] for claim, row in rows.items()])
 
 
+def site_page(page: str, docs: Path = REPOSITORY / "docs") -> str:
+    """Put both tables into the site's front page of results; its links are within `docs`."""
+    page = with_table(page, evidence(docs).replace("](docs/", "]("))
+    return with_table(page, verdicts(docs), CLAIMS_BEGIN, CLAIMS_END)
+
+
 def with_table(page: str, table: str, begin: str = BEGIN, end: str = END) -> str:
     r"""Put a table between its two marks.
 
