@@ -93,7 +93,7 @@ def _cost(page: str) -> Lines:
     where = f"{len(ratios)} sizes, up to {list(rows)[-1]} rows: [speed](docs/speed.md)"
     return [
         [
-            "processor time, of IsolationForest's",
+            "processor time of fit and score, next to IsolationForest's",
             f"**{ratios[0]:g}x to {ratios[-1]:g}x**",
             "IsolationForest 1x, in the same run",
             where,
