@@ -93,7 +93,7 @@ class TableModel(BaseEstimator):
         if not hasattr(self.encoder, "columns_"):
             return shown
         columns = [
-            {"column": column["column"], "taken as": column["kind"], "typical": column["typical"]}
+            {"column": column["column"], "read as": column["kind"], "typical": column["typical"]}
             | {"components": len(column["becomes"]), "note": column["note"]}
             for column in self.encoder.describe()
         ]
@@ -303,14 +303,21 @@ def detect(
     Parameters
     ----------
     table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
-    ignore : columns that stay in the result but are not used, such as identifiers and labels
-    kinds : what columns hold, where they would be read wrongly; see `rdplearn.table.TableEncoder`
-    weights : how much columns count, such as ``{"amount": 3}``; 1 by default, and 0 is the same as ignoring one
-    missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there
-    separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
-    reasons : whether to say why rows are reported
-    parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``; for the paper's training
-        ``**rdplearn.defaults.DETECTOR_PAPER``
+    ignore : sequence of str
+        Columns that stay in the result but are not used, such as identifiers and labels.
+    kinds : mapping from column name to kind
+        What columns hold, where they would be read wrongly; see `rdplearn.table.TableEncoder`.
+    weights : mapping from column name to number
+        How much columns count, such as ``{"amount": 3}``; 1 by default. 0 is the same as ignoring a column.
+    missing, decimal, thousands, day_first, date_format, plain_numbers, strict
+        How cells are read; see `rdplearn.table.TableEncoder`.
+    separator, encoding, header, sheet
+        How a file is read; see `rdplearn.table.open_table`.
+    reasons : bool, default=False
+        Whether to say why rows are reported.
+    **parameters
+        Of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``. To train as in the paper, pass
+        ``**rdplearn.defaults.DETECTOR_PAPER``.
 
     Returns
     -------
