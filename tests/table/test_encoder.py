@@ -291,7 +291,7 @@ def test_changed_types_that_cannot_be_read_are_refused():
 
 def test_newly_missing_values_are_warned_of():
     encoder = TableEncoder().fit(pa.table({"a": [1, 2, 9]}))
-    with pytest.warns(RDPWarning, match=r"missing values in 1 row \(first: row 2\), which it had not at fit"):
+    with pytest.warns(RDPWarning, match=r"missing values in 1 row \(first: row 2\), which it did not have at fit"):
         assert encoder.transform(pa.table({"a": [1, None]})).tolist() == [[1], [2]]
 
 
