@@ -103,6 +103,15 @@ def write_plotly(app, exception):
         Path(app.outdir, "_static", "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
 
 
+def keep_figures_together(app, doctree):
+    """Let no line end between the two figures of a cell, such as 0.699 / 0.282, or within 95% of 3,295."""
+    del app
+    for cell in doctree.findall(nodes.entry):
+        for text in list(cell.findall(nodes.Text)):
+            joined = re.sub(r"(?<=\d) / (?=[+-]?\d)|(?<=%) of (?=\d)", lambda gap: gap[0].replace(" ", "\xa0"), text)
+            text.parent.replace(text, nodes.Text(joined))
+
+
 def first_sentence(doctree):
     """The first sentence of a page that says what it is about, not how the page is made."""
     paragraphs = (
@@ -121,7 +130,8 @@ def write_index_for_agents(app, exception):
     for name in sorted(app.env.titles):
         of_a_name = name.startswith("api/")
         title = name.removeprefix("api/") if of_a_name else app.env.titles[name].astext()
-        place = f"{name}.html" if of_a_name else f"_sources/{name}{Path(app.env.doc2path(name)).suffix}.txt"
+        is_text = not of_a_name and name != "changelog"  # which is a file of the repository, included
+        place = f"{name}.html" if not is_text else f"_sources/{name}{Path(app.env.doc2path(name)).suffix}.txt"
         sentence = first_sentence(app.env.get_doctree(name))
         listed["Names" if of_a_name else "Pages"].append(f"- [{title}]({place}): {sentence}")
     silent = [line for lines in listed.values() for line in lines if line.endswith(": ")]
@@ -137,6 +147,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", describe_constant, priority=0)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=1)  # before numpydoc
     app.connect("source-read", take_our_plotly)
+    app.connect("doctree-read", keep_figures_together)
     app.connect("build-finished", write_plotly)
     app.connect("build-finished", write_index_for_agents)
     app.connect("autodoc-skip-member", skip_names_of_others)

@@ -25,7 +25,7 @@ except ModuleNotFoundError as fault:
 def test_without_a_client_the_remedy_is_told():
     da = pytest.importorskip("dask.array")
     pytest.importorskip("distributed")
-    with pytest.raises(ClusterError, match=r"There is no Dask client.*Make one first"):
+    with pytest.raises(ClusterError, match=r"by a Dask client, and there is none\..*Make one first"):
         RDPDetector().fit(da.from_array(np.eye(5), chunks=2))
 
 
@@ -42,5 +42,5 @@ def test_dask_is_imported_only_when_needed():
 
 def test_a_folder_is_not_taken_for_a_table_of_one_machine(tmp_path):
     pytest.importorskip("distributed")
-    with pytest.raises(ClusterError, match="There is no Dask client"):
+    with pytest.raises(ClusterError, match="by a Dask client, and there is none"):
         TableModel(RDPDetector()).fit(tmp_path)

@@ -1,6 +1,6 @@
 """
-When the world has changed
-==========================
+When the data has changed
+=========================
 
 A model is fitted in January and used all year. ``watch`` compares each month with what the model remembers of its fit,
 and says when a refit is due. This table of orders is made up: prices rise slowly, and from September on one country

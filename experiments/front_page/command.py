@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from experiments.datasets import REPOSITORY
-from experiments.front_page.evidence import CLAIMS_BEGIN, CLAIMS_END, evidence, verdicts, with_table
+from experiments.front_page.evidence import evidence, site_page, with_table
 
 
 def front_page(
-    picture: Annotated[bool, typer.Option(help="Take the pictures of the report anew, with Chromium.")] = False,
+    picture: Annotated[bool, typer.Option(help="Take the pictures of the report again, with Chromium.")] = False,
 ) -> None:
-    """Write the README's table of evidence, and the site's verdicts on the paper, from the pages of results."""
+    """Write the tables of evidence of the README and of the site, and the verdicts on the paper, from other pages."""
     readme, site = REPOSITORY / "README.md", REPOSITORY / "docs" / "evidence.md"
     readme.write_text(with_table(readme.read_text(), evidence()))
-    site.write_text(with_table(site.read_text(), verdicts(), CLAIMS_BEGIN, CLAIMS_END))
+    site.write_text(site_page(site.read_text()))
     typer.echo(readme)
     typer.echo(site)
     if picture:

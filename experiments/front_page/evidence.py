@@ -24,7 +24,7 @@ def evidence(docs: Path = REPOSITORY / "docs") -> str:
     """Write the table; a study that has no page yet has no line."""
     default, results, speed = ((docs / name).read_text() for name in ("default.md", "results.md", "speed.md"))
     lines = [*_of(docs / "mixed.md", _mixed_tables), *_labelled_tables(default), *_cost(speed)]
-    lines += [*_of(docs / "answers_study.md", _answers), *_paper(default, results)]
+    lines += [*_of(docs / "answers_study.md", _answers), *_paper((docs / "default_tables.md").read_text(), results)]
     return markdown_table(HEADER, lines)
 
 
@@ -32,6 +32,12 @@ def verdicts(docs: Path = REPOSITORY / "docs") -> str:
     """Quote the table of the paper's claims: each claim and its verdict."""
     rows = rows_below((docs / "results.md").read_text(), "<!-- claims -->")
     return markdown_table(["the paper's claim", "verdict"], [[claim, row["verdict"]] for claim, row in rows.items()])
+
+
+def site_page(page: str, docs: Path = REPOSITORY / "docs") -> str:
+    """Put both tables into the site's front page of results; its links are within `docs`."""
+    page = with_table(page, evidence(docs).replace("](docs/", "]("))
+    return with_table(page, verdicts(docs), CLAIMS_BEGIN, CLAIMS_END)
 
 
 def with_table(page: str, table: str, begin: str = BEGIN, end: str = END) -> str:
@@ -87,7 +93,7 @@ def _cost(page: str) -> Lines:
     where = f"{len(ratios)} sizes, up to {list(rows)[-1]} rows: [speed](docs/speed.md)"
     return [
         [
-            "processor time, of IsolationForest's",
+            "processor time of fit and score, next to IsolationForest's",
             f"**{ratios[0]:g}x to {ratios[-1]:g}x**",
             "IsolationForest 1x, in the same run",
             where,
@@ -116,8 +122,8 @@ def _answers(page: str) -> Lines:
     return [["anomalies found in 60 answers", f"**{rows['RDP, answered']['found in 60']}**", beside, where]]
 
 
-def _paper(default: str, results: str) -> Lines:
-    whole = rows_below(default, "## On the paper's sets, whole")
+def _paper(tables: str, results: str) -> Lines:
+    whole = rows_below(tables, "## On the paper's sets, whole")
     mean = whole.pop("mean")
     verdict = re.search(
         r"^We judged (\d+) claims of the paper: (\d+) hold, (\d+) hold in part, (\d+) do not hold", results, re.M
@@ -127,7 +133,7 @@ def _paper(default: str, results: str) -> Lines:
     claims, holds, partly, does_not = verdict.groups()
     return [
         ["finds anomalies in the paper's tables", f"**{mean['default']}**", f"the paper's RDP {mean['paper']}",
-         f"{len(whole)} whole data sets: [the default](docs/default.md)"],
+         f"{len(whole)} whole data sets: [the default](docs/default_tables.md#on-the-papers-sets-whole)"],
         ["the paper's claims, run again", f"{holds} of {claims} hold", f"{partly} in part, {does_not} do not",
          "its tables and figures: [results](docs/results.md)"],
     ]  # fmt: skip

@@ -67,7 +67,7 @@ def try_out(
 def report(
     output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "default.md",
 ) -> None:
-    """Write docs/default.md and its figures from the result lines."""
+    """Write docs/default.md, docs/default_tables.md beside it, and their figures from the result lines."""
     records = trial.all_lines()
     default = replace(trial_of(CHOSEN, SEEDS), label=DEFAULT)
     others = [trial_of(name) for name in TRIED if name != CHOSEN]
@@ -84,5 +84,6 @@ def report(
     keys = {run.key for run in plan.plan([default], plan.paper_sets(), whole=True)}
     whole = [record for record in records if results.key_of(record) in keys and record["status"] == "done"]
     clean = list(results.read(clean_tables.PATH.parent))
-    output.write_text(page.page(found, shapes, whole, clean))
-    typer.echo(output)
+    for path, written in ((output, page.page), (output.with_name(f"{output.stem}_tables.md"), page.tables_page)):
+        path.write_text(written(found, shapes, whole, clean))
+        typer.echo(path)

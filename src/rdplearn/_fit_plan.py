@@ -414,5 +414,5 @@ def given_turns(detector: RDPDetector, name: str) -> list[Any]:
     if is_open(given):
         return []
     if not turns(given):
-        raise ValueError(f"The {name!r} parameter of RDPDetector must not be empty. Got {given!r}: name one at least.")
+        raise ValueError(f"The {name!r} parameter of RDPDetector must not be empty. Got {given!r}: name at least one.")
     return turns(given)

@@ -69,9 +69,9 @@ class StopOnPlateau:
 class Checkpoint:
     """Keep what a fit has done in a folder, and go on from there if it was interrupted.
 
-    The same `fit` on the same table continues from the folder, with the result that it would have had without the
-    interruption; a folder of a fit with other parameters or another table is refused, while other callbacks may have
-    come or gone. When the fit is complete, the folder goes away.
+    The same `fit` on the same table continues from the folder. Its result is the same as without the interruption. A
+    folder of a fit with other parameters or another table is refused; only the other callbacks may differ. When the fit
+    is complete, the folder is deleted.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class RecordEvery:
-    """Write the losses to `history_` at least every so many steps; by default 20 times in a long round or more.
+    """Write the losses to `history_` at least every so many steps; without it, about 20 times in a long round.
 
     Examples
     --------
@@ -113,7 +113,9 @@ class RecordEvery:
 
 @dataclass(frozen=True)
 class KeepRounds:
-    """Keep the members of all rounds of boosting, for `RDPDetector.round_scores`; else those that score are kept.
+    """Keep the members of all rounds of boosting, for `RDPDetector.round_scores`.
+
+    Without it, only the members of the rounds that score are kept.
 
     Examples
     --------

@@ -144,7 +144,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """Whether there are clusters at all, how tight and how steady they are, without labels.
 
         Judged by at most 4,000 rows, drawn at random; see `docs/representation.md`. `n_rows` is how many the table
-        has, if `X` is but a random sample of it.
+        has, if `X` is only a random sample of it.
 
         Examples
         --------

@@ -72,20 +72,25 @@ class ReportingMixin(OutlierMixin):
 
 
 class RDPDetector(ReportingMixin, BaseEstimator):
-    r"""Find anomalies in a table without labels, by predicting random distances (RDP).
+    r"""Find the anomalous rows of a matrix without labels, by predicting random distances (RDP).
 
-    Each member of an ensemble draws rows of the table and a random mapping η, and trains a small network φ on them.
-    Some members learn to predict η itself (:math:`L_{aux}^{ad}`, the novelty loss): what is frequent is learned well,
-    and a row on which φ and η still disagree is unlike the rest. Boosting repeats this on the rows that agree best.
-    Others learn to predict the random distances between rows, by their inner products (:math:`L_{rdp}`), and score a
-    row by its distance to others in the space that they learned: they find rows in holes and between clusters. One of
-    the two is enough to raise an alarm. In the paper every member has both losses.
+    After `fit`, `score_samples` says how normal each row is, `predict` gives -1 for rows that are reported, and
+    `explain` says why. You need not set any parameter, nor scale the columns. Most users set two: `random_state`, for
+    the same result every time, and `contamination` or `false_alarm_rate`, for how many rows are reported. For tables
+    with categories, dates, texts or missing cells, use `rdplearn.TableModel` or `rdplearn.detect`.
 
-    A score of 2 says that about one normal row in a hundred is as odd, a score of 3 one in a thousand (the negative of
-    it is what `score_samples` gives). What is None or "auto" follows from the shape of the table, without a limit at
-    which it jumps: the defaults below are those of a few columns and thousands of rows, and change with the *patience*
-    and the *width* of `rdplearn.defaults` towards those of many. `RDPDetector.paper` makes the detector of the paper
-    [1]_, with both losses.
+    An anomaly score of 2 means that about one normal row in a hundred is as odd, a score of 3 one in a thousand.
+    `score_samples` gives the negative, as in scikit-learn: the lowest is the most anomalous.
+
+    How it works: each member of an ensemble draws rows and a random mapping η, and trains a small network φ. Some
+    members learn to predict η itself (:math:`L_{aux}^{ad}`, the novelty loss). They learn what is frequent, so a row on
+    which φ and η still disagree is unlike the rest. Others learn to predict the random distances between rows
+    (:math:`L_{rdp}`), and score a row by its distance to others in the space that they have learned. They find rows in
+    holes and between clusters. One of the two is enough to raise an alarm.
+
+    A parameter that is None or "auto" follows from the shape of the matrix. The defaults below are those for a few
+    columns and thousands of rows. For larger matrices they change gradually, with the *patience* and the *width* of
+    `rdplearn.defaults`. `RDPDetector.paper` makes the detector of the paper [1]_, whose members have both losses.
 
     Parameters
     ----------
@@ -207,7 +212,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     cells_ : CellVoice or None
         What single cells say, if the rows are the encoding of a table.
     typical_rows_ : TypicalRows
-        Typical rows that `explain` holds others against.
+        Typical rows that `explain` compares others with.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, when the table had names
 
@@ -391,12 +396,12 @@ class RDPDetector(ReportingMixin, BaseEstimator):
 
     @for_partitions
     def partial_fit(self, X: Any, y: object = None) -> Self:
-        """Go on with further rows: new members take the place of the oldest ones, and the threshold is set anew.
+        """Continue with new rows: new members replace the oldest ones, and the threshold is set again.
 
-        New rows bring one member for each `max_samples` of them, at most half of the ensemble. What is normal in them
-        becomes normal, and what was normal before is forgotten over several calls: see `docs/watch.md`. The threshold
-        and the typical rows of explanations are those of the new rows: pass some hundreds at least. A detector that is
-        not fitted yet is fitted. A Checkpoint among the `callbacks` has no part in it.
+        There is one new member for each `max_samples` new rows, but at most half of the ensemble is replaced. What is
+        normal in the new rows becomes normal, and what was normal before is forgotten over several calls: see
+        `docs/watch.md`. The threshold and the typical rows of explanations come from the new rows, so pass at least
+        some hundreds. A detector that is not fitted yet is fitted. A Checkpoint among the `callbacks` is not used.
 
         Parameters
         ----------
@@ -467,8 +472,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     def explain(self, X: Any, *, groups: Mapping[str, Sequence[int]] | None = None) -> Explanation:
         """Which columns made each row as anomalous as it is; see `docs/explanations.md`.
 
-        Each cell is mended in two ways and more, and the row scored again. Contributions depend on the row and the
-        fitted detector alone.
+        Each cell is repaired in several ways, and the row is scored again. Contributions depend only on the row and on
+        the fitted detector.
 
         Parameters
         ----------
@@ -518,7 +523,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or data frame of shape (n_rows, n_columns)
         n_rows : int, optional
-            Rows of the table, if `X` is but a random sample of it.
+            Rows of the table, if `X` is only a random sample of it.
 
         Examples
         --------
@@ -538,7 +543,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         return assess(scaled, self.combination_, n_rows=n_rows or matrix.shape[0], views=views)
 
     def stability_of_top(self, X: Any, *, n_rows: int) -> RankingStability | None:
-        """How many of the rows at the top another seed would have there; None of a single member.
+        """How many of the rows at the top another seed would also have there; None if there is only one member.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ __all__ = [
 def score_distribution(scores: npt.ArrayLike, threshold: float | None = None) -> go.Figure:
     """How many rows have which anomaly score, and where the line is drawn.
 
-    Rows are counted on a logarithmic axis where the few of the tail would vanish beside the many of the body.
+    The axis of counts is logarithmic if the few rows with high scores could not be seen otherwise.
 
     Parameters
     ----------

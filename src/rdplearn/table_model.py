@@ -93,7 +93,7 @@ class TableModel(BaseEstimator):
         if not hasattr(self.encoder, "columns_"):
             return shown
         columns = [
-            {"column": column["column"], "taken as": column["kind"], "typical": column["typical"]}
+            {"column": column["column"], "read as": column["kind"], "typical": column["typical"]}
             | {"components": len(column["becomes"]), "note": column["note"]}
             for column in self.encoder.describe()
         ]
@@ -120,7 +120,7 @@ class TableModel(BaseEstimator):
 
     @for_partitions
     def partial_fit(self, table: Any, y: object = None) -> TableModel:
-        """Go on with a further table: the detector renews its oldest members, and the memory of the old table fades.
+        """Continue with a new table: the detector replaces its oldest members, and the memory of the old table fades.
 
         Columns are read as they were at fit. A model that is not fitted yet is fitted. See `RDPDetector.partial_fit`.
 
@@ -173,8 +173,8 @@ class TableModel(BaseEstimator):
     def explain(self, table: Any, *, rows: Sequence[int] | None = None) -> Explanation:
         """Which columns of the table made each row as anomalous as it is.
 
-        Matrix columns that came from one column of the table, such as the parts of a date, are explained as one, with
-        the table's own values and what was typical at fit.
+        Components that came from one column of the table, such as the parts of a date, are explained as one, with the
+        table's own values and what was typical at fit.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class TableModel(BaseEstimator):
         Parameters
         ----------
         n_rows : int, optional
-            Rows of the table, if this is but a random sample of it.
+            Rows of the table, if this is only a random sample of it.
         """
         opened = open_table(table)
         sample = self._sample(opened)
@@ -234,7 +234,7 @@ class TableModel(BaseEstimator):
     ) -> Iterator[tuple[pa.RecordBatch, Any]]:
         """Apply a method of the estimator to a table of any size; each batch of rows comes with its result.
 
-        The same table gives the same batches. `skip_rows` passes over those that make up the first rows.
+        The same table gives the same batches. `skip_rows` skips those that make up the first rows.
         """
         n_rows = skip_rows
         for batch, matrix in read_ahead(self.encoder.encode_batches(table, skip_rows=skip_rows)):
@@ -303,23 +303,30 @@ def detect(
     Parameters
     ----------
     table : path, pattern or list of paths, pandas, polars or Arrow table, or 2-D array
-    ignore : columns that are kept in the result and not looked at, such as identifiers and labels
-    kinds : what columns are, where the evidence would mislead; see `rdplearn.table.TableEncoder`
-    weights : how much columns count, such as ``{"amount": 3}``; 1 by default, and 0 is the same as ignoring one
-    missing, decimal, thousands, day_first, date_format, plain_numbers, strict : how cells are read; see there, too
-    separator, encoding, header, sheet : how a file is read; see `rdplearn.table.open_table`
-    reasons : whether to say why rows are reported
-    parameters : of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``; for the paper's training
-        ``**rdplearn.defaults.DETECTOR_PAPER``
+    ignore : sequence of str
+        Columns that stay in the result but are not used, such as identifiers and labels.
+    kinds : mapping from column name to kind
+        What columns hold, where they would be read wrongly; see `rdplearn.table.TableEncoder`.
+    weights : mapping from column name to number
+        How much columns count, such as ``{"amount": 3}``; 1 by default. 0 is the same as ignoring a column.
+    missing, decimal, thousands, day_first, date_format, plain_numbers, strict
+        How cells are read; see `rdplearn.table.TableEncoder`.
+    separator, encoding, header, sheet
+        How a file is read; see `rdplearn.table.open_table`.
+    reasons : bool, default=False
+        Whether to say why rows are reported.
+    **parameters
+        Of `RDPDetector`, such as ``contamination``, ``random_state`` and ``n_jobs``. To train as in the paper, pass
+        ``**rdplearn.defaults.DETECTOR_PAPER``.
 
     Returns
     -------
     frame of the type that came in, an Arrow table for paths and arrays
         All columns and the index of the table, and three more: ``anomaly_score``, the higher the less normal;
         ``rank``, 1 for the highest score, which equal scores share; ``anomalous``, whether the row is beyond the
-        threshold. With `reasons`, ``reason_1``, ``value_1`` and ``typical_1`` say for reported rows (the 500 highest
-        of them) which column raises the score most, what stands there as text, and what is usual; so for the second
-        and third reason. For a table that does not fit into memory, use `TableModel`.
+        threshold. With `reasons` there are also ``reason_1``, ``value_1`` and ``typical_1``: for reported rows (the 500
+        highest of them) the column that raises the score most, its value as text, and what is usual there. The same
+        for the second and third reason. For a table that does not fit into memory, use `TableModel`.
 
     Examples
     --------

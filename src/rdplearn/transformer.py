@@ -51,11 +51,15 @@ LARGEST_WEIGHTS = 2**34  # bytes of weights and momenta that no table here can w
 class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Learn features of rows without labels, by predicting random distances (RDP).
 
-    A small network φ learns to predict the inner products that a random mapping η gives to pairs of rows
-    (:math:`L_{rdp}` of [1]_). Predicting them with few components forces φ to keep what rows have in common. By default
-    *all* pairs of a batch are predicted and η has infinitely many targets, whose inner products are kernels that can be
-    written down; which, follows from how full the table is (`rdplearn.defaults`). The paper's own setting is
-    ``RDPTransformer.paper()``.
+    After `fit`, `transform` turns each row into a few features that another model can learn from. You need not set any
+    parameter; `random_state` gives the same result every time. For tables with categories, dates, texts or missing
+    cells, use `rdplearn.TableModel`.
+
+    How it works: a small network φ learns to predict the inner products that a random mapping η gives to pairs of rows
+    (:math:`L_{rdp}` of [1]_). It has few components, so it has to keep what rows have in common. By default *all* pairs
+    of a batch are predicted, and η has infinitely many components, so that its inner products are kernels with a short
+    formula. Which kernel follows from the share of cells that are not zero (`rdplearn.defaults`).
+    ``RDPTransformer.paper()`` has the paper's setting.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def test_a_model_goes_on_with_a_new_table(run, table, tmp_path):
     before = first.read_bytes()
     told = run("fit", changed, "--update", first, "-m", tmp_path / "second.safetensors", "--jobs", "1").stdout
     assert "1 members have been renewed" not in told
-    assert "1 member has been renewed so far." in told
+    assert "1 member has been replaced so far." in told
     assert "600 rows" in told
     assert first.read_bytes() == before
     run("fit", changed, "--update", first, "--jobs", "1")
@@ -72,7 +72,7 @@ def test_a_model_goes_on_with_a_new_table(run, table, tmp_path):
     ("arguments", "told"),
     [
         ([], "--model"),
-        (["--update", "MODEL", "--members", "3"], "is settled in the model that --update names"),
+        (["--update", "MODEL", "--members", "3"], "is fixed in the model that --update names"),
         (["--update", "MODEL", "--id", "order"], "has no effect with --update"),
     ],
 )

@@ -54,7 +54,8 @@ def test_answers_help_on_a_planted_table_and_the_run_can_be_continued(folders, t
     for chosen_on, column in ((set(), "judged on"), ({"adbench/planted"}, "chosen on")):
         told = page.page([*lines, *as_forests], chosen_on)
         assert f"| | wanted | all: 1 sets | {column}: 1 sets |" in told
-        assert "| found in 60 answers, of no feedback | 1.9 | " in told
+        assert "| found in 60 answers, as a multiple of what is found without answers | 1.9 | " in told
+        assert "on average over 1 sets: **" in told
         assert f"## Of these, {column}: 1\n" in told
     assert set(ENTRANTS) >= {line["method"] for line in lines}
     # after a change of RDP its lines are replaced, and no others; what a stopped run has done is not done again

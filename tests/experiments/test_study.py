@@ -177,21 +177,27 @@ def test_the_page_says_who_is_ahead_and_by_how_much(six_sets, own_lines, tmp_pat
     records = _records_of_all()
     found = values.table([OURS, *PEERS], records, plan.development_sets())
     shapes = values.table([OURS, *PEERS], records, datasets.names("gallery"))
-    text = page.page(found, shapes, [_whole("lung", 0.9), _whole("bank", 0.8)], _clean_lines())
+    given = (found, shapes, [_whole("lung", 0.9), _whole("bank", 0.8)], _clean_lines())
+    text, tables = page.page(*given), page.tables_page(*given)
     ours = found.of(DEFAULT).mean(axis=0)
     assert f"**{ours[0]:.3f} / {ours[1]:.3f}**" in text
-    assert "Among 16 methods it is number 1 by mean rank of AUC-ROC and number 1 of AUC-PR" in text
+    assert "Among 16 methods its place is 1 by mean rank of AUC-ROC and 1 by that of AUC-PR" in text
     ahead = comparison.paired(found.of(DEFAULT)[:, 0], found.of(FOREST)[:, 0])
     assert str(ahead) in text.split("## Against")[0]
-    for heading in ("By kind of table", "A gallery of 20 shapes", "Spread over seeds", "How it was chosen"):
+    for heading in ("By kind of table", "How it was measured", "How it was chosen"):
         assert f"## {heading}" in text
-    assert "| Lung | 145 | 0.900 / 0.900 | 0.982 / 0.705 |" in text
-    assert "| RDP, clean | 0.900 / 0.800 |" in text
+    for heading in ("Each method on each collection", "A gallery of 20 shapes", "Where it loses"):
+        assert f"## {heading}" in tables
+    assert "0.850 / 0.850 on average over 2 sets" in text
+    assert "| Lung | 145 | 0.900 / 0.900 | 0.982 / 0.705 |" in tables
+    assert '("RDP, clean") 0.900 / 0.800 on 1 sets' in text
+    assert "| RDP, clean | 0.900 / 0.800 |" in tables
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     _written(own_lines, records)
     answer = CliRunner().invoke(app, ["study", "report", "--output", str(tmp_path / "default.md")])
     assert answer.exit_code == 0, answer.output
     assert (tmp_path / "default.md").read_text().split("## By kind")[0] == text.split("## By kind")[0]
+    assert (tmp_path / "default_tables.md").read_text().split("## A gallery")[0] == tables.split("## A gallery")[0]
     assert len(list((tmp_path / "figures").glob("*.svg"))) == 2
 
 
@@ -210,7 +216,7 @@ def test_the_page_names_shapes_that_the_default_misses():
         if record["method"] == OURS.method and gallery.title(record["data"]) == "lattice":
             record["metrics"]["auc_roc"] = 0.9
     text = page._gallery(values.table(entrants, records, datasets.names("gallery")))
-    assert "Not so: lattice (0.90, wanted 0.91)." in text
+    assert "It does not on: lattice (0.90, wanted 0.91)." in text
 
 
 def _whole(name, value):

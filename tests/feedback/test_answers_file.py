@@ -46,7 +46,7 @@ WRONG = {
         HEAD + GOOD + "19,normal,2026-11-18T03:51:07Z,2\n",
         "Line 3 .* has 4 fields, and the first line has 5",
     ),
-    "cut in the last cell": (HEAD + GOOD[:-2], "does not end with the end of a line"),
+    "cut in the last cell": (HEAD + GOOD[:-2], "does not end with a line break"),
     "open quote": (HEAD + GOOD + '19,normal,2026-11-18T03:51:07Z,2,"Os\n', "is not CSV .*cut off, or edited"),
     "no row": (HEAD + GOOD.replace("18,", "A18,", 1), "must begin with the number of a row, from 1. Got 'A18'"),
     "row zero": (HEAD + GOOD.replace("18,", "0,", 1), "must begin with the number of a row, from 1. Got '0'"),

@@ -140,8 +140,8 @@ def test_damaged_arrow_is_refused_or_scored(server, table):
 def test_too_many_bytes_and_rows(files, table):
     with running(files[0], limits=Limits(n_bytes=20_000, n_rows=40, n_explained=3)) as small:
         rows = table.to_pylist()
-        assert "The request has 41 rows, and at most 40 are taken" in problem(small.post("/score", rows[:41]), 413)
-        assert "at most 3 are taken" in problem(small.post("/explain", rows[:4]), 413)
+        assert "The request has 41 rows, and at most 40 are accepted" in problem(small.post("/score", rows[:41]), 413)
+        assert "at most 3 are accepted" in problem(small.post("/explain", rows[:4]), 413)
         huge = json.dumps(rows).encode()
         assert "more than 20,000 bytes" in problem(small.post("/score", data=huge, headers=JSON), 413)
         in_chunks = (huge[start : start + 1000] for start in range(0, len(huge), 1000))  # their number is not told

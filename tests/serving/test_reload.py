@@ -73,7 +73,7 @@ def test_a_broken_file_is_told_of_and_the_old_model_goes_on(broken, files, copy,
         assert server.post("/score", table.slice(0, 3).to_pylist()).json() == first
         told = server.get("/v2/models/orders").json()["parameters"]["reload_fault"]
         assert repr(str(copy)) in told
-        assert told.endswith(f"Version {first['version']} goes on.")
+        assert told.endswith(f"Version {first['version']} stays in use.")
         assert "Model 'orders' cannot be replaced" in caplog.text
         if broken == "a folder":
             copy.rmdir()

@@ -75,7 +75,7 @@ def test_what_is_unusual_is_noted_and_counted(server, table):
     strange = {**records(table)[0], "city": "Atlantis"}
     told = server.post("/score?model=others", [strange, records(table)[1]]).json()
     assert told["notes"] == [
-        "Column 'city' of the request has values that the fit had not seen in 1 row (first: row 1, 'Atlantis'); they "
+        "Column 'city' of the request has values that the fit did not see in 1 row (first: row 1, 'Atlantis'); they "
         "count as rare."
     ]
     assert server.metric('rdplearn_unseen_categories_total{column="city",model="others"}') == 1

@@ -50,7 +50,7 @@ def test_rows_are_those_of_the_first_pass_or_their_change_is_noticed(shop: Shop)
     before = rows_of(table)
     shop.run(MORE, "UPDATE sales SET amount = 0")
     if shop.kind == "sqlite":  # has no snapshots that let others write
-        with pytest.raises(TableError, match="'sales' has given other rows"):
+        with pytest.raises(TableError, match="'sales' gave other rows than before"):
             rows_of(table)
     else:
         assert rows_of(table).equals(before)
@@ -88,7 +88,9 @@ def test_other_rows_on_a_later_pass_are_noticed(shop: Shop):
         assert rows_of(table).equals(rows_of(table))
         with connection.cursor() as cursor:
             cursor.execute("UPDATE sales SET city = 'Rom' WHERE \"order\" = 'A00007'")
-        with pytest.raises(TableError, match="The query has given other rows, or the same in another order"):
+        with pytest.raises(
+            TableError, match="The query gave other rows than before, or the same rows in another order"
+        ):
             rows_of(table)
 
 

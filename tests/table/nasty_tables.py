@@ -84,7 +84,7 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     ),
     "late_latin_1.csv": (
         raw(b"a,b\n" + b"1,x\n" * 300_000 + b"2,\xe9\n"),
-        fails(r"late_latin_1.csv' has bytes after row \d+ that its encoding does not have. Pass --encoding"),
+        fails(r"late_latin_1.csv' has bytes after row \d+ that are not valid in its encoding. Pass --encoding"),
     ),
     "bom.csv": (raw(b"\xef\xbb\xbfage,x\n31,1\n57,2\n"), ["age", "x"]),
     "utf_16.csv": (text("age;x\n31;1\n57;2\n", "utf-16"), ["age", "x"]),

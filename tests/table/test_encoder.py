@@ -211,7 +211,7 @@ def test_rare_categories_share_a_column_and_unseen_ones_join_them():
     encoder = TableEncoder().fit(train)
     assert encoder.feature_names_ == ["city=Oslo", "city=Rome", "city=(rare)"]
     assert encoder.transform(pa.table({"city": ["Rome", "Pisa"]})).tolist() == [[0, 1, 0], [0, 0, 1]]
-    with pytest.warns(RDPWarning, match=r"not seen in 2 rows \(first: row 2, 'Bonn'\); they count as rare"):
+    with pytest.warns(RDPWarning, match=r"did not see in 2 rows \(first: row 2, 'Bonn'\); they count as rare"):
         matrix = encoder.transform(pa.table({"city": ["Oslo", "Bonn", "Lyon"]}))
     assert matrix.tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
 
@@ -291,7 +291,7 @@ def test_changed_types_that_cannot_be_read_are_refused():
 
 def test_newly_missing_values_are_warned_of():
     encoder = TableEncoder().fit(pa.table({"a": [1, 2, 9]}))
-    with pytest.warns(RDPWarning, match=r"missing values in 1 row \(first: row 2\), which it had not at fit"):
+    with pytest.warns(RDPWarning, match=r"missing values in 1 row \(first: row 2\), which it did not have at fit"):
         assert encoder.transform(pa.table({"a": [1, None]})).tolist() == [[1], [2]]
 
 

@@ -97,7 +97,7 @@ def test_the_verdict_is_told_in_words_and_plain_values(model):
     sentences = verdict.sentences()
     assert sentences[0].startswith("A refit is due: 1 column has changed")
     assert any(sentence.startswith("amount ") and "at fit" in sentence for sentence in sentences)
-    assert "New, and not seen by the model: colour." in sentences
+    assert "New columns, which the model does not use: colour." in sentences
     told = verdict.to_dict()
     assert told["columns"][0]["column"] == "amount"
     assert told["due"] is True
@@ -166,7 +166,7 @@ def test_ignored_columns_are_neither_remembered_nor_new():
 def test_scores_that_cannot_be_remembered_are_told_of():
     table = pd.DataFrame({"x": np.r_[np.zeros(59), 1.0], "y": 1.0})
     model = TableModel(RDPDetector(**QUICK)).fit(table)
-    with pytest.warns(rdplearn.RDPWarning, match="'watch' will compare columns alone"):
+    with pytest.warns(rdplearn.RDPWarning, match="'watch' will compare columns only"):
         remember_scores(model, table)
     assert model.memory_.scores is None
 

@@ -101,8 +101,8 @@ def want_of_workers(client: Client) -> str | None:
         return f"The Dask scheduler at '{address}' has no workers. Start some with 'dask worker {address}'."
     if all(worker.get("status") == "paused" for worker in workers):
         return (
-            f"All {len(workers)} Dask workers are paused, for their memory is nearly full. Give them more memory, or "
-            "cut the table into smaller parts."
+            f"All {len(workers)} Dask workers are paused, because their memory is nearly full. Give them more memory, "
+            "or split the table into smaller parts."
         )
     return None
 
@@ -115,8 +115,8 @@ def faults_of(client: Client) -> Iterator[None]:
     except KilledWorker as fault:
         task = str(getattr(fault, "task", "a task"))
         raise ClusterError(
-            f"Several workers have died one after the other over {task}, probably because they ran out of memory. Give "
-            "workers more memory, or cut the table into smaller parts."
+            f"Several workers have died, one after the other, while working on {task}, perhaps because they ran out of "
+            "memory. Give workers more memory, or split the table into smaller parts."
         ) from None
     except ClusterError:
         raise
@@ -125,8 +125,8 @@ def faults_of(client: Client) -> Iterator[None]:
             raise  # a task's own
         address = getattr(client.scheduler, "address", "of the cluster")
         raise ClusterError(
-            f"The Dask scheduler {address} went away in the middle of the work. Start it again and repeat the command; "
-            "with --resume, parts that are finished are not done again."
+            f"The Dask scheduler {address} stopped answering while it was working. Start it again and repeat the "
+            "command; with --resume, parts that are finished are not done again."
         ) from None
 
 
@@ -140,7 +140,7 @@ def current_client() -> Client:
         return get_client()
     except ValueError:
         raise ClusterError(
-            "There is no Dask client to fit a table in partitions with. Make one first, such as "
+            "A table in partitions is fitted by a Dask client, and there is none. Make one first, such as "
             "distributed.Client('tcp://scheduler:8786'), or distributed.Client() for this machine."
         ) from None
 

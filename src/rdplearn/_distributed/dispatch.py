@@ -21,7 +21,7 @@ from rdplearn.table_model import TableModel
 
 # What these make of a table is looked at by people, and needs few rows.
 FOR_ROWS_IN_MEMORY = {
-    "partial_fit": "the new rows, such as X.compute(), or fit anew",
+    "partial_fit": "the new rows, such as X.compute(), or fit again",
     "explain": "the rows to explain, such as X.loc[found].compute()",
     "asking": "the rows worth a look, such as X[model.decision_function(X) < 0].compute(), or call next",
     "assess": "a random sample of the rows, such as X.sample(frac=0.01, random_state=0).compute()",

@@ -85,8 +85,8 @@ def read_answers(path: str | os.PathLike[str]) -> AnswersFile:
         )
     if not text.endswith("\n"):
         raise TableError(
-            f"{name} does not end with the end of a line, so it was cut off, or edited. See that its last line is "
-            "whole, and end it."
+            f"{name} does not end with a line break, so it was cut off, or edited. Check that its last line is "
+            "complete, and add a line break."
         )
     read = [_read_line(fields, len(header), f"Line {number} of {name}") for number, fields in lines]
     return AnswersFile(tuple(header[3:]), read)

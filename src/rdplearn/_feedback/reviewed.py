@@ -31,10 +31,10 @@ ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
 
 
 class Reviewed(ReportingMixin, BaseEstimator):
-    """A fitted detector that takes answers and gets better by them, without being fitted again.
+    """A fitted detector that takes answers and learns from them, without being fitted again.
 
-    `rdplearn.review` makes one of a fitted detector or `TableModel`. Scores are on a scale of their own: 0 is an
-    ordinary row, and rows keep the detector's order where no answer reaches. See `docs/feedback.md`.
+    `rdplearn.review` makes one from a fitted detector or `TableModel`. Scores have their own scale: 0 is an ordinary
+    row. Rows that are like no answered row keep the detector's order. See `docs/feedback.md`.
 
     Parameters
     ----------
@@ -99,13 +99,13 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @for_partitions
     def tell(self, rows: Any, answers: str | Sequence[str], *, names: Sequence[Any] | None = None) -> Self:
-        """Take answers about rows. In whatever order they come, the result is the same.
+        """Take answers about rows. The order of calls does not matter.
 
         Parameters
         ----------
         rows : array, sparse matrix or data frame of shape (n_rows, n_columns)
         answers : "anomalous", "normal" or "unsure", one for each row, or one for all
-            Further answers about the same row are averaged with the earlier ones; `take_back` removes them.
+            Several answers about the same row are averaged; `take_back` removes them.
         names : optional
             What explanations call the rows, such as their numbers in a table.
         """
@@ -152,14 +152,14 @@ class Reviewed(ReportingMixin, BaseEstimator):
     ) -> MutingRule:
         """Do not report rows like this one: with the same first reason, and the same values in the columns `same`.
 
-        Their scores are put down to the threshold, where they stay in sight; `muted` tells which rule did it.
+        Their scores are lowered to the threshold, so that they are still in the list; `muted` names the rule.
 
         Parameters
         ----------
         row : one row, of shape (1, n_columns)
         same : columns that must be as in this row
-        name : by which `unmute` knows the rule; by default made of what it says
-        values : what stands in the groups of columns, in the words of the table; by default the numbers of the row
+        name : the name of the rule, for `unmute`; by default made from what it says
+        values : the values of the row in the words of the table, for each group of columns; by default its numbers
         """
         matrix = self._rows(row)
         if matrix.shape[0] != 1:
@@ -174,7 +174,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         return rule
 
     def add_rule(self, rule: MutingRule) -> None:
-        """Take in a rule; its name must be new."""
+        """Add a rule; its name must be new."""
         if any(rule.name == known.name for known in self.rules_):
             raise ValueError(f"There is a muting rule {rule.name!r} already. Pass another name, or unmute it first.")
         self.rules_.append(rule)

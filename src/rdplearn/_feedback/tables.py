@@ -109,7 +109,7 @@ def review(model: Any) -> Any:
     Returns
     -------
     Reviewed, or a TableModel with the same methods
-        `tell` takes answers, `next` proposes rows to ask about; `score_samples`, `predict` and `explain` are as ever.
+        `tell` takes answers, `next` proposes rows to ask about; `score_samples`, `predict`, `explain` work as before.
 
     Examples
     --------

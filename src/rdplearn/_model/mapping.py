@@ -47,7 +47,7 @@ LARGEST_IDENTITY = 512 * 2**20  # bytes of dense targets beyond which the origin
 
 @dataclass(frozen=True)
 class RandomMapping:
-    r"""A kind of random mapping η with options: an estimator's `mapping` parameter, where its name does not say all.
+    r"""A random mapping η with options: for an estimator's `mapping` parameter, where a name alone is not enough.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def check_mapping(mapping: Any, owner: str, *, in_turn: bool = False) -> None:
     if n_targets is not None and wanted.kind != "auto" and (not is_known or wanted.kind == "identity"):
         raise ValueError(
             "The 'n_targets' of RandomMapping must be None for the original space and for a mapping of your own, which "
-            f"have as many as they have. Got {n_targets}."
+            f"set their own number. Got {n_targets}."
         )
     if bandwidth is not None and (wanted.kind != "fourier" or not isinstance(bandwidth, Real) or not bandwidth > 0):
         raise ValueError(

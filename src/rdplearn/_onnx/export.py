@@ -50,14 +50,14 @@ def export_onnx(
 
     Its input is ``rows``, of shape (n_rows, n_columns) with any number of rows. Its outputs are called like the methods
     that they agree with, to 1e-5, scores to 0.0005: ``score_samples``, ``decision_function`` and ``predict`` of a
-    detector, ``transform`` of a transformer, ``predict`` and ``transform`` of a clusterer. A `TableModel` takes the
-    numbers that its encoder makes of a table; their names stand in the file's metadata under ``columns``.
+    detector, ``transform`` of a transformer, ``predict`` and ``transform`` of a clusterer. For a `TableModel`, the rows
+    are the components that its encoder makes of a table; their names are in the file's metadata under ``columns``.
 
     Parameters
     ----------
     model : fitted RDPDetector, RDPTransformer, RDPClusterer or TableModel
-    path : of the file; what stands there is replaced when the new file is complete
-    input_type : of ``rows``, for ONNX knows one type for an input; whatever it is, they are scored in double precision
+    path : of the file; an existing one is replaced when the new one is complete
+    input_type : the type of ``rows``, since an input in ONNX has one type; rows are scored in double precision anyway
 
     Notes
     -----

@@ -72,8 +72,7 @@ def false_alarm_threshold(
     if _rank(n_rows, false_alarm_rate) > n_rows:
         warn_user(
             f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
-            f"calibrate on and has {n_rows}: the threshold is a guess beyond the scores that there are. Pass a higher "
-            "rate or fit on more rows."
+            f"calibrate on and has {n_rows}, so the threshold is a guess. Pass a higher rate, or fit on more rows."
         )
     return rate_threshold(scores, false_alarm_rate, combination, clean=clean)
 

@@ -45,7 +45,7 @@ class Gate:
         """Take in some bytes of a body, if memory is left for them."""
         self._n_bytes_held += n_bytes
         if self._n_bytes_held > BODIES_AT_ONCE * self.limits.n_bytes:
-            raise busy("Too many large requests are in work.")
+            raise busy("Too many large requests are being handled.")
 
     async def _answer(self, scope: Scope, request: _Request) -> None:
         problem: ProblemError

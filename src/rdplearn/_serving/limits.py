@@ -31,7 +31,9 @@ class Limits:
         --------
         >>> Limits().check_rows(5_000, 1_000)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        rdplearn._serving.problems.ProblemError: The request has 5,000 rows, and at most 1,000 are taken. Send fewer ...
+        rdplearn._serving.problems.ProblemError: The request has 5,000 rows, and at most 1,000 are accepted...
         """
         if n_rows > most:
-            raise too_large(f"The request has {n_rows:,} rows, and at most {most:,} are taken. Send fewer at a time.")
+            raise too_large(
+                f"The request has {n_rows:,} rows, and at most {most:,} are accepted. Send fewer at a time."
+            )

@@ -31,7 +31,7 @@ class Metrics:
         )
         self._unseen = Counter(
             "rdplearn_unseen_categories",
-            "Rows with a value that the fit had not seen.",
+            "Rows with a value that the fit did not see.",
             ["model", "column"],
             registry=self._registry,
         )
@@ -39,7 +39,7 @@ class Metrics:
             "rdplearn_model_reloads", "Files that were loaded anew.", ["model"], registry=self._registry
         )
         self._broken = Gauge(
-            "rdplearn_model_file_broken", "1 if the file cannot be read and an earlier version goes on.", ["model"],
+            "rdplearn_model_file_broken", "1 if the file cannot be read and an earlier version is used.", ["model"],
             registry=self._registry,
         )  # fmt: skip
 

@@ -57,7 +57,7 @@ class ServedModel:
         try:
             loaded = self._read()
         except Exception as fault:  # whatever it is that the file brings about, the old model goes on
-            self.fault = f"{str(fault).rstrip('.')}. Version {self.current.version} goes on."
+            self.fault = f"{str(fault).rstrip('.')}. Version {self.current.version} stays in use."
             return False
         self.fault = None
         is_new = loaded.version != self.current.version

@@ -87,7 +87,7 @@ def _add_rows(app: FastAPI, service: Service) -> None:
 
     @app.post(
         "/explain",
-        summary="Score rows, and say which columns made them so",
+        summary="Score rows, and say which columns make them unusual",
         openapi_extra=body_of("Rows", arrow=True),
         responses=answers_of("Explanations", 400, 404, 408, 413, 415, 422, 503),
     )

@@ -87,7 +87,7 @@ def impatient(seconds: float) -> type[HttpToolsProtocol]:
 
         def send_400_response(self, msg: str) -> None:
             """Say in our words that this is no HTTP."""
-            body = to_json(problem_document(HTTPStatus.BAD_REQUEST, "This is not HTTP as the server reads it."))
+            body = to_json(problem_document(HTTPStatus.BAD_REQUEST, "The server cannot read this as HTTP."))
             head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: {PROBLEM}\r\ncontent-length: {len(body)}\r\n"
             self.transport.write(f"{head}connection: close\r\n\r\n".encode() + body)
             self.transport.close()

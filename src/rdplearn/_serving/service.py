@@ -80,7 +80,7 @@ class Service:
         return loaded, explained
 
     async def watch_files(self) -> None:
-        """Load models anew whose files change, for ever."""
+        """Load models again whose files change, for ever."""
         while True:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
             for served in self.models.values():

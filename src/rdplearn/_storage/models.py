@@ -47,8 +47,8 @@ def save(
 
     Parameters
     ----------
-    model : a fitted estimator, or a `TableModel`, which brings its encoder along
-    path : of the file; what stands there is replaced when the new file is complete
+    model : a fitted estimator, or a `TableModel`, whose encoder is saved too
+    path : of the file; an existing one is replaced when the new one is complete
     encoder : fitted `TableEncoder`, optional
         Stored with the model, so that `load` gives back a `TableModel` that takes tables.
 
@@ -88,7 +88,7 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
     Raises
     ------
     ModelFileError
-        In one line, when the file is damaged, foreign, or from a later version.
+        In one line, if the file is damaged, not a model, or from a later version.
     """
     with opened_model_file(path) as file:
         keeper = _keeper_of(file.header.get("estimator"))

@@ -73,8 +73,8 @@ def check_converging(losses: Losses, step: int, settings: TrainingSettings) -> N
 def diverged(what: str, learning_rate: float) -> ValueError:
     """The error for a training that left the range of numbers."""
     return ValueError(
-        f"Training diverged: {what}. Got learning_rate={learning_rate:g}: pass a smaller 'learning_rate', or bring the "
-        "columns to a smaller scale if they are taken as they are."
+        f"Training diverged: {what}. Got learning_rate={learning_rate:g}: pass a smaller 'learning_rate', or scale the "
+        "columns down if members see them unchanged."
     )
 
 

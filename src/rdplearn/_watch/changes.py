@@ -101,7 +101,7 @@ def score_changes(known: ScoreMemory, counted: Histogram, n_beyond: int, promise
     expected = known.n_beyond / known.n_rows
     evidence = rise_of_share(known.n_beyond, known.n_rows, n_beyond, n_rows)
     p_value = evidence.p_value
-    told = f"{_percent(expected)} were to be expected"
+    told = f"{_percent(expected)} were expected"
     if promised is not None:
         p_value = max(p_value, above_promise(promised, n_beyond, n_rows))
         told += f", {_percent(promised)} were promised"
@@ -113,7 +113,7 @@ def score_changes(known: ScoreMemory, counted: Histogram, n_beyond: int, promise
 def _unread_words(known: ColumnProfile, new: ColumnProfile) -> str:
     example = f", such as {value_words(new.examples['unread'])!r}" if "unread" in new.examples else ""
     now, then = _percent(new.n_unread / new.n_rows), _percent(known.n_unread / known.n_rows)
-    return f"has cells that are no {known.kind} in {now} of the rows{example}; {then} at fit"
+    return f"has cells that cannot be read as {known.kind} in {now} of the rows{example}; {then} at fit"
 
 
 def _new_words(before: Histogram, after: Histogram, example: str) -> str:
@@ -127,7 +127,7 @@ def _new_words(before: Histogram, after: Histogram, example: str) -> str:
 
 def _moved_words(kind: str, before: Histogram, after: Histogram) -> str:
     if after.total == 0:
-        return "has no value any more that can be compared"
+        return "has no value left that can be compared"
     if before.words or before.what == WEEKDAYS or kind == "boolean":
         shares = _places(kind, before, after)
         most = int(np.argmax(np.abs(np.subtract(shares["now"], shares["at_fit"]))))

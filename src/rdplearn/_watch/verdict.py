@@ -57,7 +57,7 @@ class Verdict:
             told.append(f"And {len(largest) - MOST_NAMED} more.")
         if self.new_columns:
             listed = ", ".join(map(value_words, self.new_columns[:MOST_NAMED]))
-            told.append(f"New, and not seen by the model: {listed}.")
+            told.append(f"New columns, which the model does not use: {listed}.")
         return told + self.not_compared
 
     def headline(self) -> str:

@@ -29,18 +29,18 @@ FEWEST_ROWS = 50
 
 
 def watch(model: TableModel, table: Any, *, level: float = LEVEL) -> Verdict:
-    """Has the world changed since the model was fitted? Compare a table with what the model remembers.
+    """Has the data changed since the model was fitted? Compare a table with what the model remembers.
 
-    Compared are how many rows are reported, how they score, and each column: its values, how many are missing, cells
-    that cannot be read, values that were not there at fit. A change counts if it touches enough rows to matter, and if
-    chance alone would seldom bring it about in any of all these comparisons. See `docs/watch.md`.
+    It compares how many rows are reported, how they score, and each column: its values, how many are missing, cells
+    that cannot be read, and values that were not there at fit. A change counts if it touches enough rows to matter, and
+    if it is unlikely to come by chance, given how much is compared. See `docs/watch.md`.
 
     Parameters
     ----------
     model : fitted `TableModel`
     table : path, pandas, polars or Arrow table, or 2-D array
     level : float in (0, 0.5], default=0.01
-        Of tables from an unchanged source, at most about this share is called changed.
+        At most about this share of tables from an unchanged source is called changed.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def watch(model: TableModel, table: Any, *, level: float = LEVEL) -> Verdict:
 
 
 def remember_scores(model: TableModel, table: Any) -> TableModel:
-    """Remember how new rows score, so that `watch` can tell whether they score otherwise later.
+    """Remember how new rows score, so that `watch` can tell later whether scores have changed.
 
     Rows that a model was trained on look more normal to it than others. So copies of the model are fitted on four
     fifths of the rows and score the last fifth: five times for tables of up to 2,000 rows, once from 10,000 on.
@@ -125,7 +125,7 @@ def remember_scores_of(model: TableModel, sampler: RowSampler, before: TableMode
         with told_already():
             folds = list(_scores_of_folds(before or _settled_copy(model), rows))
     except ValueError as fault:
-        warn_user(f"How new rows score was not remembered, 'watch' will compare columns alone: {fault}")
+        warn_user(f"How new rows score was not remembered, 'watch' will compare columns only: {fault}")
         return model
     scores = np.concatenate([scores for scores, _ in folds])
     # Thresholds of copies differ from the model's, and so do their scores: the rate is known no better than this.

@@ -119,7 +119,7 @@ def refuse_options(training: TrainingOptions, unseen: list[str] | None, dask: st
     """See that nothing is asked of a model that is fitted already."""
     from rdplearn.cli.checks import refuse_given
 
-    refuse_given(training, but=["jobs"], why="is settled in the model that --update names. Leave it out.")
+    refuse_given(training, but=["jobs"], why="is fixed in the model that --update names. Leave it out.")
     for option, value in {"--id": unseen, "--dask": dask}.items():
         if value:
             raise typer.BadParameter("has no effect with --update. Leave it out.", param_hint=option)
@@ -128,7 +128,7 @@ def refuse_options(training: TrainingOptions, unseen: list[str] | None, dask: st
 def print_fit(facts: Mapping[str, Any]) -> None:
     if "n_renewed" in facts:
         renewed = "member has" if facts["n_renewed"] == 1 else "members have"
-        typer.echo(f"{facts['n_renewed']:,} {renewed} been renewed so far.")
+        typer.echo(f"{facts['n_renewed']:,} {renewed} been replaced so far.")
     typer.echo(
         f"{facts['n_rows']:,} rows, {facts['n_columns']} columns as {facts['n_features']} components. Rows with an "
         f"anomaly score above {facts['threshold']:.4g} are reported.\nModel: {facts['model']}"

@@ -181,7 +181,7 @@ class ReadingOptions:
     ] = None
 
     separator: Annotated[
-        str | None, typer.Option(help="What separates the cells of a CSV file. Found out if left out.")
+        str | None, typer.Option(help="What separates the cells of a CSV file. Guessed if left out.")
     ] = None
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV or JSON Lines file, such as latin-1.")] = None
     header: Annotated[

@@ -23,7 +23,7 @@ def serve(
         list[str],
         typer.Argument(
             metavar="[NAME=]MODEL...",
-            help="Model files that fit wrote. A model is called as its file, unless NAME= says otherwise.",
+            help="Model files that fit wrote. A model has the name of its file, unless NAME= gives another.",
         ),
     ],
     host: Annotated[
@@ -35,7 +35,9 @@ def serve(
         typer.Option(metavar="FILE", help=f"Accept only requests with the token in this file (or in ${TOKEN})."),
     ] = None,
     max_mb: Annotated[float, typer.Option(min=0.001, help="Largest request, in MB.")] = 16.0,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most rows in a request. To explain, 1,000.")] = 100_000,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Most rows in a request to score. To explain, 1,000 at most.")
+    ] = 100_000,
     timeout: Annotated[float, typer.Option(min=0.1, help="Most seconds that a request may take.")] = 30.0,
     talk: TalkOptions,
 ) -> None:

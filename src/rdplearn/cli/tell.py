@@ -44,5 +44,5 @@ def tell(*, model_path: ModelPath, answers_path: AnswersPath, output: NewModel, 
 
 def print_told(facts: Mapping[str, Any]) -> None:
     counts = ", ".join(f"{facts[answer]:,} {answer}" for answer in ("anomalous", "normal", "unsure") if answer in facts)
-    typer.echo(f"Told from {facts['answers']}: {counts or 'nothing'}.")
+    typer.echo(f"Answers of {facts['answers']}: {counts or 'none'}.")
     typer.echo(f"Model with {facts['n_answers']:,} answers: {facts['model']}")

@@ -37,7 +37,7 @@ def watch(
       rdplearn watch model.safetensors today.csv
       rdplearn watch model.safetensors today.csv --report changes.html
       rdplearn watch model.safetensors --sql sqlite:///shop.db --table sales
-      rdplearn watch model.safetensors today.csv --json > verdict.json || rdplearn fit month.csv -m model.safetensors
+      rdplearn watch model.safetensors today.csv; [ $? -eq 3 ] && rdplearn fit month.csv -m model.safetensors
     """
     from rdplearn._watch.watching import watch as watch_table
     from rdplearn.cli.checks import check_page, check_paths, load_table_model

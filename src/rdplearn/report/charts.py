@@ -60,7 +60,7 @@ def score_distribution(edges: Sequence[float], counts: Sequence[int], threshold:
 
 
 def rarity(scores: Doubles) -> Doubles:
-    """Of how many rows each is the one that scores as high: 1 for the lowest score, n_rows for the highest.
+    """How rare each score is: 100 if one row in 100 scores as high. 1 for the lowest score, n_rows for the highest.
 
     Examples
     --------

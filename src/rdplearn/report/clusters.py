@@ -83,7 +83,7 @@ def cluster_report(
 
 
 def describe_clusters(model: TableModel, gathered: GatheredClusters, *, ids: Sequence[str] = ()) -> dict[str, Any]:
-    """The same, of rows that were gathered while they were clustered for another purpose."""
+    """Like `cluster_report`, for rows that were gathered while they were clustered for another purpose."""
     table = describe_table(gathered.table, gathered.n_rows)
     n_clusters = model.estimator.n_clusters
     clusters, sample = gathered.clusters(), gathered.sample()

@@ -61,7 +61,7 @@ def detection_report(
 
 
 def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequence[str] = ()) -> dict[str, Any]:
-    """The same, of rows that were gathered while they were scored for another purpose."""
+    """Like `detection_report`, for rows that were gathered while they were scored for another purpose."""
     table = describe_table(gathered.table, gathered.n_rows)
     scores, listed, sample = gathered.scores(), gathered.listed(), gathered.sample().rows
     described = describe_scores(scores, -float(model.estimator.offset_))

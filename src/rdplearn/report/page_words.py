@@ -44,7 +44,7 @@ def headline(found: Mapping[str, Any]) -> str:
         return f"{counted(n_rows, 'row')}{', cut into' if is_cut else ' in'} {parts}"
     n_reported = found["scores"]["n_reported"]
     if n_reported == 0:
-        return f"No unusual row among {n_rows:,}" if n_rows > 1 else "The one row is nothing unusual"
+        return f"No unusual row among {n_rows:,}" if n_rows > 1 else "The only row is not unusual"
     return f"{n_reported:,} unusual {'row' if n_reported == 1 else 'rows'} among {n_rows:,}"
 
 
@@ -53,8 +53,8 @@ def about_map(found: Mapping[str, Any]) -> str:
     n_rows, n_drawn = found["table"]["n_rows"], len(found["rows"])
     shown = "All rows are drawn" if n_drawn >= n_rows else _sampled(found, n_drawn, n_rows)
     return (
-        f"{shown}. Rows that the model finds alike are close together. Draw a box around some rows to see them in the "
-        "list; a double click clears it."
+        f"{shown}. Rows that the model finds alike are close together. Draw a box around rows to see them in the list; "
+        "a double click clears it."
     )
 
 

@@ -22,7 +22,7 @@ def summarise_detection(found: Mapping[str, Any]) -> list[str]:
     if raising and scores["n_reported"] > 0:
         names = (raising[0]["column"], *raising[0]["shared_with"])
         reason = sentence(*(column for column in raising if column["column"] in names))
-        told.append(f"The row furthest from the rest is row {first['row']:,}: {reason}.")
+        told.append(f"The most unusual row is row {first['row']:,}: {reason}.")
     drivers = found["drivers"]
     if drivers and scores["n_reported"] > 0:
         told.append(f"Over {explained_alarms(found)}, {_shares(drivers)}.")

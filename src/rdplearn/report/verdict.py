@@ -28,7 +28,9 @@ def verdict_on_ranking(stability: Mapping[str, Any] | None, n_rows: int) -> dict
         why = "the table has one row" if n_rows < 2 else "the model has a single member, and nothing to compare it with"
         return _verdict("unknown", "The ranking cannot be judged", f"How steady it is cannot be said: {why}.")
     figure, n_top = stability["figure"], stability["n_top"]
-    same = f"about {100 * figure:.0f}% of the {n_top:,} most unusual rows would be the same"
+    share = f"{100 * figure:.0f}%"
+    much = "nearly all" if share == "100%" else f"about {share}"
+    same = f"{much} of the {n_top:,} most unusual rows would be the same"
     said = f"If the model were fitted again, {same}."
     if figure >= STEADY:
         return _verdict("good", "The ranking can be trusted", said)

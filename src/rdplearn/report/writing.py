@@ -34,7 +34,7 @@ def write_report(
     ----------
     model : fitted `TableModel` of an `RDPDetector` or an `RDPClusterer`
     table : path, pandas, polars or Arrow table, or 2-D array
-    path : of the page; what stands there is replaced when the new page is complete
+    path : of the page; an existing one is replaced when the new one is complete
     ids : columns that tell a reader which row it is; they head the list of rows
     label : column to compare with afterwards: 1 for anomalies and 0 for the rest, or classes for clusters
     n_top : how many of the highest rows are listed and explained

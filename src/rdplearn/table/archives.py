@@ -72,6 +72,6 @@ def require_sane_size(member: zipfile.ZipInfo, name: str) -> None:
     if member.file_size > FREE_BYTES + MOST_TIMES_LARGER * member.compress_size:
         times = member.file_size // max(member.compress_size, 1)
         raise TableError(
-            f"{name} would become {times:,} times as large when unpacked ({member.file_size >> 20:,} MB): no table "
-            "does. Unpack it yourself if you trust it."
+            f"{name} would become {times:,} times as large when unpacked ({member.file_size >> 20:,} MB), and no "
+            "table does. Unpack it yourself if you trust it."
         )

@@ -87,7 +87,7 @@ class TextRules:
 
     @property
     def mark(self) -> str:
-        """The decimal mark of numbers without any dress."""
+        """The decimal mark of plain numbers."""
         return self.decimal or "."
 
     def to_dict(self) -> dict[str, Any]:

@@ -156,10 +156,10 @@ def _explain(fault: str, name: str, rows_read: int, has_header: bool) -> str:
         place = int(misfit["row"]) - int(has_header)
         return (
             f"Row {place} of {name} has {misfit['got']} fields where the first row has {misfit['expected']}: "
-            f"{shown(misfit['text'])}. Mend the row, or pass --separator."
+            f"{shown(misfit['text'])}. Correct the row, or pass --separator."
         )
     if LONG_ROW in fault or "quote" in fault.lower():
         return f"{name} has a row of several megabytes after row {rows_read}: is a quotation mark left open?"
     if "UTF8" in fault:
-        return f"{name} has bytes after row {rows_read} that its encoding does not have. Pass --encoding."
+        return f"{name} has bytes after row {rows_read} that are not valid in its encoding. Pass --encoding."
     return f"Cannot read {name} after row {rows_read}: {' '.join(fault.split())[:200]}."

@@ -38,16 +38,16 @@ NARROWEST_SPARSE = 32
 class TableEncoder(Parameters):
     """Turn a table of numbers, categories, dates, texts and missing cells into a matrix of float32.
 
-    The fit reads the table once, in batches and in bounded memory, and depends on its rows alone, not on how
-    they were cut into batches. `docs/tables.md` tells what becomes of each kind of column.
+    The fit reads the table once, in batches, so memory does not grow with it. The result does not depend on how the
+    rows are split into batches. `docs/tables.md` tells what becomes of each kind of column.
 
     Parameters
     ----------
     kinds : mapping from column name to kind, optional
-        What columns are, where the evidence would mislead: "number", "boolean", "category", "date", "time",
+        What columns hold, where they would be read wrongly: "number", "boolean", "category", "date", "time",
         "text", or "identifier" (left out).
     ignore : sequence of str
-        Columns to leave alone, at fit and at transform.
+        Columns that are not used.
     weights : mapping from column name to number, optional
         How much columns count in a detector, 1 by default: ``{"amount": 3}``. 0 is the same as ignoring a column.
     missing : sequence of str
@@ -65,11 +65,11 @@ class TableEncoder(Parameters):
     strict : bool, default=False
         Stop at a cell that does not fit its column. By default it counts as missing and gets a mark, with a warning.
     max_categories : int, default=100
-        The most frequent values of a category that get a matrix column of their own.
+        How many of the most frequent values of a category get their own component.
     rare_share : float, default=0.001
-        Values in a smaller share of the rows (or in one row only) are rare and share one matrix column.
+        Values in a smaller share of the rows (or in one row only) are rare and share one component.
     text_columns : int, default=32
-        Matrix columns for the letter triples of a free text; 0 leaves free text out.
+        Components for the letter triples of a text; 0 leaves texts out.
     sparse : {"auto", True, False}, default="auto"
         Whether the matrix is CSR; "auto" means when it has 32 columns or more, at most a fifth of them filled
         per row.
@@ -78,12 +78,12 @@ class TableEncoder(Parameters):
     ----------
     columns_ : list of EncodedColumn
     feature_names_ : list of str
-        Names of the matrix columns: ``age``, ``age missing``, ``country=US``, ``when:hour_sin``.
+        Names of the components: ``age``, ``age missing``, ``country=US``, ``when:hour_sin``.
     source_columns_ : list of str
-        For each matrix column, the column of the table that it came from.
-    groups_ : dict from source column to the places of its matrix columns
+        For each component, the column of the table that it came from.
+    groups_ : dict from column of the table to the places of its components
     table_columns_ : TableColumns
-        The same with weights, and which matrix columns only say that a cell is missing: what a detector asks for.
+        The same with weights, and which components only say that a cell is missing: what a detector asks for.
     n_rows_ : int
         Rows of the table that was fitted.
     sparse_ : bool
@@ -181,11 +181,11 @@ class TableEncoder(Parameters):
     def encode_batches(self, table: Any, *, skip_rows: int = 0) -> Iterator[tuple[pa.RecordBatch, Matrix]]:
         """Encode a table of any size batch by batch; each batch comes with its matrix.
 
-        The batches that make up the first `skip_rows` rows are read and passed over.
+        The batches that make up the first `skip_rows` rows are read and skipped.
 
-        Columns are found by name, in any order. A column that the matrix needs must be there; columns that
-        the fit had not are passed over with a warning. What else differs from the fit is warned of once,
-        after the last batch.
+        Columns are found by name, in any order. A column that the matrix needs must be there. Columns that the fit
+        did not have are skipped, with a warning. After the last batch, one warning says what else differs from the
+        fit.
         """
         self._require_fit()
         opened = open_table(table)
@@ -231,7 +231,7 @@ class TableEncoder(Parameters):
         return [by_source[source] for source in self.groups_]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the matrix columns, as scikit-learn asks for them."""
+        """Names of the components, as scikit-learn asks for them."""
         self._require_fit()
         return np.array(self.feature_names_, dtype=object)
 
@@ -352,7 +352,9 @@ class TableEncoder(Parameters):
     def _name_features(self, table: str) -> None:
         names = [(name, column.source) for column in self.columns_ for name in column.names()]
         if names and not any((self.weights or {}).get(source, 1) for _, source in names):
-            raise TableError("The 'weights' parameter gives every column that is used 0. Give one at least a weight.")
+            raise TableError(
+                "The 'weights' parameter gives every column that is used 0. Give at least one a weight above 0."
+            )
         if not names:
             reasons = "; ".join(f"{column.source!r} is {column.kind}" for column in self.columns_[:3])
             raise TableError(
@@ -402,7 +404,7 @@ class TableEncoder(Parameters):
             warn_user(f"New in {table} and not used: {listed}.")
 
     def unknown_columns(self, names: Sequence[str], table: str) -> list[str]:
-        """Which of a table's columns the fit had not; an error if one is missing that the matrix needs."""
+        """Which of a table's columns the fit did not have; an error if one is missing that the matrix needs."""
         present, known = set(names), {column.source for column in self.columns_} | self._ignored()
         absent = [column.source for column in self.columns_ if column.names() and column.source not in present]
         new = [name for name in names if name not in known]

@@ -8,8 +8,10 @@ from rdplearn.errors import warn_user
 from rdplearn.table.summary import Stray
 from rdplearn.table.wording import rows_text, shown
 
-UNSEEN = "has values that the fit had not seen in {rows} (first: row {row}, {text}); they count as rare"
-NEWLY_MISSING = "has missing values in {rows} (first: row {row}), which it had not at fit; they get a neutral value"
+UNSEEN = "has values that the fit did not see in {rows} (first: row {row}, {text}); they count as rare"
+NEWLY_MISSING = (
+    "has missing values in {rows} (first: row {row}), which it did not have at fit; they get a neutral value"
+)
 NOT_FITTING = "has cells that cannot be read in {rows} (first: row {row}, {text}); they count as missing"
 INFINITE = "has infinite values in {rows} (first: row {row}, {text}); they count as missing"
 TOO_LARGE = "has numbers beyond 1e37 in {rows} (first: row {row}, {text}); they are cut there"

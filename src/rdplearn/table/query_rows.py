@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHANGED = (
-    "{name} has given other rows, or the same in another order, than when it was read before. Add ORDER BY with a key "
+    "{name} gave other rows than before, or the same rows in another order. Add ORDER BY with a key "
     "to the query, and run again when nobody writes to its tables."
 )
 

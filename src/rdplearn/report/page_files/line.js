@@ -27,8 +27,9 @@ function tellLine(place) {
   line.reset.disabled = place === line.models;
   const told = document.getElementById("line-told");
   const number = element("strong", { id: "line-reported", text: count(nRows, "row") });
-  told.replaceChildren("A line at ", shortNumber(threshold), " has ", number, ` of ${whole.format(report.table.n_rows)} above it`,
-    ` (${percent(nRows / report.table.n_rows)})${place === line.models ? ", as the model has it." : "."}`);
+  const above = nRows === 1 ? "is" : "are";
+  told.replaceChildren(number, ` of ${whole.format(report.table.n_rows)} (${percent(nRows / report.table.n_rows)}) ${above} above a line at `,
+    shortNumber(threshold), place === line.models ? ", which is the model’s." : ".");
 }
 
 function startLine() {
