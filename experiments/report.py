@@ -101,13 +101,14 @@ def _verdict(records: list[dict[str, Any]], theory_folder: Path) -> str:
     counts = Counter(claim.verdict for claim in judged)
     told = ", ".join(f"{counts[verdict]} {words}" for verdict, words in _VERDICTS.items() if counts[verdict])
     return (
-        f"## The verdict\n\nWe judged {len(judged)} claims of the paper: {told}. Each verdict follows from the figures "
-        "beside it by a rule. The rules stand below the table. They were written after most results had been seen. "
-        '"Does not" means that our runs do not show it, not that they show the opposite. Counts such as 9/1/3 are sets '
-        "on which the first is better, level, worse. All tables are on [a page of their own]"
-        f"({claims.TABLES_PAGE}).\n\n"
+        f'## The verdict\n\nWe judged {len(judged)} claims of the paper: {told}. "Does not" means that our runs do not '
+        "show it, not that they show the opposite.\n\n"
+        'How to read the table: 9/1/3 are sets on which the first is better, level, worse. Two figures joined by "and" '
+        "are by AUC-ROC and by AUC-PR. L_rdp is the loss of predicting distances, L_aux the loss beside it, and "
+        f"RDP\\\\X is RDP without X. All tables are on [a page of their own]({claims.TABLES_PAGE}).\n\n"
         f"<!-- claims -->\n{claims.as_markdown(judged)}<!-- /claims -->\n\n"
-        + _in_a_fold("The rules of the verdicts", claims.rules_as_markdown(judged))
+        "Each verdict follows from its figures by a rule. The rules were written after most results had been seen.\n\n"
+        + _in_a_fold("Figures and rules behind the verdicts", claims.reasons_as_markdown(judged))
     )
 
 

@@ -26,7 +26,7 @@ TABLES_PAGE = "results_tables.md"  # beside the page of the claims
 
 @dataclass(frozen=True)
 class Claim:
-    """One row of the table of claims."""
+    """One row of the table of claims: in few words what the paper has and what we find; `figures` has it in full."""
 
     claim: str
     paper: str
@@ -34,6 +34,7 @@ class Claim:
     verdict: str
     rule: str
     see: str
+    figures: str = ""
 
 
 class Evidence:
