@@ -181,6 +181,11 @@ def test_cells_of_the_paper_without_a_run_are_named(monkeypatch):
     assert "tables without a run of any size: COP on Olivetti (`clustering`)" in report._without_any_run(less)
 
 
+def test_lines_without_a_machine_are_counted():
+    lines = [{"machine": {"processor": "x"}}, {}, {"machine": None}, {"read_from": {}, "machine": {}}]
+    assert report._without_a_machine(lines).startswith("1 of 3 lines name their processor")
+
+
 @pytest.mark.data  # the pages say which sets are not here
 @pytest.mark.parametrize(("name", "make"), [("results.md", report.page), (claims.TABLES_PAGE, report.tables_page)])
 def test_the_committed_page_is_what_the_lines_give(name, make):
