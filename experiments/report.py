@@ -120,10 +120,10 @@ def _what_is_missing(records: list[dict[str, Any]]) -> str:
         counts = " | ".join(str(number) for number in (gap.n_cells, *gap.n_by_runs))
         rows.append(f"| `{gap.name}` | {counts} | {_about(gap.hours_for_one)} | {_about(gap.hours_for_all)} |")
     return (
-        "## What is missing\n\nThe paper's sizes (ensembles of 30, all steps, ten runs) take days on one processor. A cell "
-        "without a run of that size shows a smaller ensemble, if there is one, and its table says so. A cell that several "
-        "tables share counts in the first; sets that cannot be had do not count. Times are of one processor, by what like "
-        "runs took. `python -m experiments reproduce` goes on where this ends.\n\n"
+        "## What is missing\n\nThe paper's sizes (ensembles of 30, all steps, ten runs) take days on one processor. A "
+        "cell without a run of that size shows a smaller ensemble, if there is one, and its table says so. A cell that "
+        "several tables share counts in the first; sets that cannot be had do not count. Times are of one processor, "
+        "by what like runs took. `python -m experiments reproduce` goes on where this ends.\n\n"
         f"{_without_any_run(records)} {_without_a_machine(records)}\n\n" + "\n".join(rows) + "\n"
     )
 
