@@ -244,6 +244,9 @@ def test_what_the_reading_says_is_so():
     says(
         "By AUC-PR boosting gives most, by AUC-ROC the novelty loss", most == {"auc_pr": "Boosting", "auc_roc": "L_aux"}
     )
+    raw = [means("raw_text", metric, records) for metric in ("mapped_nmi", "f_score")]
+    says("By both metrics it is a little worse than Doc2Vec alone, on R8 and on 20news",
+         all({"r8_clustering", "20news"} == ahead(one, "Doc2Vec", "Doc2Vec+RDP") for one in raw))  # fmt: skip
     says("UMAP and SVD are ahead of K-means on its word counts there",
          {"sector_part"} <= ahead(nmi, "UMAP", "Org") & ahead(nmi, "SVD", "Org"))  # fmt: skip
     says("SVD with 100 dimensions is ahead of the paper's features on R8, UMAP on 20news by far",
