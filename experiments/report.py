@@ -123,8 +123,8 @@ def _what_is_missing(records: list[dict[str, Any]]) -> str:
         "## What is missing\n\nThe paper's sizes (ensembles of 30, all steps, ten runs) take days on one processor. A "
         "cell without a run of that size shows a smaller ensemble, if there is one, and its table says so. A cell that "
         "several tables share counts in the first; sets that cannot be had do not count. Times are of one processor, "
-        "by what like runs took. Doc2Vec+RDP on 20news starts from fewer dimensions than the paper's, and counts as if it "
-        "did not. `python -m experiments reproduce` goes on where this ends.\n\n"
+        "by what like runs took. Doc2Vec+RDP on 20news starts from fewer dimensions than the paper's, and counts as if "
+        "it did not. `python -m experiments reproduce` goes on where this ends.\n\n"
         f"{_without_any_run(records)} {_without_a_machine(records)}\n\n" + "\n".join(rows) + "\n"
     )
 
