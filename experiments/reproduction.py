@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -59,25 +60,43 @@ def _columns_of_the_paper(table: tables.Table) -> set[str]:
 
 
 class Costs:
-    """What runs will cost, by what the same method took on the same set, scaled by members, or its median."""
+    """What runs will cost, by what the same method took: on the same set with the same options, else with others.
+
+    Ensembles cost by their members. Where only runs with other options are there, training costs by its steps, and by
+    the width of what it learns from.
+    """
 
     def __init__(self, records: Iterable[dict[str, Any]]) -> None:
-        self._exact, self._by_method = defaultdict(list), defaultdict(list)
+        self._costs: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        every = []
         for record in records:
             if "read_from" not in record:
-                cost = seconds_of(record) / _size(record["config"])
-                self._exact[record["task"], record["method"], record["data"]].append(cost)
-                self._by_method[record["task"], record["method"]].append(cost)
-        every = [cost for costs in self._by_method.values() for cost in costs]
+                seconds, config = seconds_of(record), record["config"]
+                like, same_set, same_method = _keys(record["task"], record["method"], record["data"], config)
+                self._costs[like].append(seconds / _n_members(config))
+                for key in (same_set, same_method):
+                    self._costs[key].append(seconds / _work(config))
+                every.append(seconds / _n_members(config))
         self._typical = median(every) if every else 60.0
 
     def knows(self, run: runs.Run) -> bool:
-        return (run.task, run.method) in self._by_method
+        *_, same_method = _keys(run.task, run.method, run.data, run.config)
+        return same_method in self._costs
 
     def seconds(self, run: runs.Run) -> float:
         """Reckon the processor seconds of a run; of one that nothing is known of, as of a typical one."""
-        costs = self._exact.get((run.task, run.method, run.data)) or self._by_method.get((run.task, run.method))
-        return (median(costs) if costs else self._typical) * _size(run.config)
+        like, same_set, same_method = _keys(run.task, run.method, run.data, run.config)
+        if costs := self._costs.get(like):
+            return median(costs) * _n_members(run.config)
+        if costs := self._costs.get(same_set) or self._costs.get(same_method):
+            return median(costs) * _work(run.config)
+        return self._typical * _n_members(run.config)
+
+
+def _keys(task: str, method: str, data: str, config: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """Name what runs have in common: all but members and seed, the set, the method alone."""
+    options = {name: value for name, value in results.canonical(config).items() if name != "n_members"}
+    return (task, method, data, json.dumps(options, sort_keys=True)), (task, method, data), (task, method)
 
 
 def in_turns(planned: Iterable[Stage], costs: Costs) -> list[Stage]:
@@ -161,5 +180,17 @@ def hours(number: float) -> str:
     return f"{60 * number:.0f} minutes" if number < 2 else f"{number:.0f} hours"
 
 
-def _size(config: dict[str, Any]) -> float:
+def _n_members(config: dict[str, Any]) -> float:
     return float(config.get("n_members", 1))
+
+
+def _work(config: dict[str, Any]) -> float:
+    """Measure how much there is to learn: members, steps, and the dimensions of what is learned from."""
+    n_steps = config.get("n_steps", _preset_steps() if config.get("preset") == "paper" else 1)
+    return _n_members(config) * max(n_steps, 1) * config.get("n_wide", 1)
+
+
+def _preset_steps() -> int:
+    from rdplearn import RDPTransformer
+
+    return int(RDPTransformer.paper().n_steps)

@@ -56,9 +56,17 @@ class Cell:
 Grid = dict[tuple[str, str], Cell]  # (data, column label)
 
 
-def grid(table: Table, panel: Panel, records: Iterable[dict[str, Any]], *, quick: bool, no_data: set[str]) -> Grid:
-    """Fill the cells of one panel; of several ensemble sizes of a method the largest counts."""
-    by_cell = _records_by_cell(records)
+def grid(
+    table: Table,
+    panel: Panel,
+    records: Iterable[dict[str, Any]],
+    *,
+    quick: bool,
+    no_data: set[str],
+    n_members: int | None = None,
+) -> Grid:
+    """Fill the cells of one panel; of several ensemble sizes of a method the largest counts, or `n_members` alone."""
+    by_cell = _records_by_cell(r for r in records if n_members is None or _n_members(r) == n_members)
     data = table.quick_data if quick else table.data
     cells = {}
     for name in data:

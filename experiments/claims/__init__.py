@@ -13,10 +13,11 @@ from typing import Any
 
 from experiments.claims import clustering, detection, statements
 from experiments.claims.evidence import DOES_NOT, HOLDS, OPEN, PARTLY, TABLES_PAGE, Claim, Evidence
+from experiments.markdown import markdown_table
 from experiments.theory import command as theory_command
 
 __all__ = ["CLAIMS", "DOES_NOT", "HOLDS", "OPEN", "PARTLY", "TABLES_PAGE", "Claim", "Evidence", "as_markdown", "judged",
-           "rules_as_markdown"]  # fmt: skip
+           "reasons_as_markdown"]  # fmt: skip
 
 CLAIMS: tuple[Callable[[Evidence], Claim], ...] = (
     detection.best_on_most,
@@ -58,18 +59,21 @@ def judged(records: Iterable[dict[str, Any]], theory_folder: Path = theory_comma
 
 def as_markdown(claims: Iterable[Claim]) -> str:
     """Print the table of claims."""
-    return _table(
-        ("the paper's claim", "paper", "ours", "verdict", "see"),
-        ((claim.claim, claim.paper, claim.ours, f"**{claim.verdict}**", claim.see) for claim in claims),
+    header = ["the paper's claim", "paper", "ours", "verdict", "see"]
+    return markdown_table(
+        header, [[_escaped(cell) for cell in (c.claim, c.paper, c.ours, f"**{c.verdict}**", c.see)] for c in claims]
     )
 
 
-def rules_as_markdown(claims: Iterable[Claim]) -> str:
-    """Print the rule of each verdict."""
-    return _table(("the paper's claim", "rule of the verdict"), ((claim.claim, claim.rule) for claim in claims))
+def reasons_as_markdown(claims: Iterable[Claim]) -> str:
+    """List what each verdict rests on: its figures in full, and its rule."""
+    return "\n".join(
+        f"- **{_escaped(claim.claim)}**: {claim.verdict}. "
+        + (f"{_escaped(claim.figures)}. " if claim.figures else "")
+        + f"*Rule*: {claim.rule}."
+        for claim in claims
+    )
 
 
-def _table(header: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
-    rows = [f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
-    rows += ["| " + " | ".join(cell.replace("\\", "\\\\") for cell in line) + " |" for line in lines]
-    return "\n".join(rows) + "\n"
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\")

@@ -24,9 +24,12 @@ LEVEL = 0.05  # of significance, as the paper has it
 TABLES_PAGE = "results_tables.md"  # beside the page of the claims
 
 
+Sizes = tuple[int | None, int | None]  # members of two ensembles
+
+
 @dataclass(frozen=True)
 class Claim:
-    """One row of the table of claims."""
+    """One row of the table of claims: in few words what the paper has and what we find; `figures` has it in full."""
 
     claim: str
     paper: str
@@ -34,6 +37,7 @@ class Claim:
     verdict: str
     rule: str
     see: str
+    figures: str = ""
 
 
 class Evidence:
@@ -42,23 +46,42 @@ class Evidence:
     def __init__(self, records: Iterable[dict[str, Any]], theory_folder: Path = theory_command.FOLDER) -> None:
         self.records = list(records)
         self.theory_folder = theory_folder
-        self._grids: dict[tuple[str, str], Grid] = {}
+        self._grids: dict[tuple[str, str, int | None], Grid] = {}
 
     def panel(self, table: str, metric: str) -> Panel:
         return next(panel for panel in tables.table(table).panels if panel.metric == metric)
 
-    def cells(self, table: str, metric: str) -> Grid:
-        key = table, metric
+    def cells(self, table: str, metric: str, n_members: int | None = None) -> Grid:
+        """Give the cells of a table, by the largest ensembles that there are, or by those of one size alone."""
+        key = table, metric, n_members
         if key not in self._grids:
             self._grids[key] = grid(
-                tables.table(table), self.panel(table, metric), self.records, quick=False, no_data=set()
-            )
+                tables.table(table), self.panel(table, metric), self.records,
+                quick=False, no_data=set(), n_members=n_members,
+            )  # fmt: skip
         return self._grids[key]
 
     def values(self, table: str, metric: str, labels: Iterable[str]) -> tuple[list[str], np.ndarray]:
         """Give the sets on which all columns have results, and the means (n_sets, n_columns)."""
         names, values = values_matrix(tables.table(table), self.cells(table, metric), list(labels))
         return names, np.round(values, 3)
+
+    def like_with_like(self, table: str, metric: str, first: str, second: str) -> tuple[np.ndarray, list[Sizes]]:
+        """Give the means of two columns (n_sets, 2) by ensembles of one size, the largest that both have on a set.
+
+        Where they have none in common, each is by the largest that it has; the sizes say so.
+        """
+        sizes = sorted({record["config"].get("n_members", 0) for record in self.records} - {0}, reverse=True)
+        values, used = [], []
+        for data in tables.table(table).data:
+            for size in (*sizes, None):
+                cells = self.cells(table, metric, size)
+                both = cells[data, first], cells[data, second]
+                if all(cell.values for cell in both):
+                    values.append([round(cell.mean, 3) for cell in both])
+                    used.append((both[0].n_members, both[1].n_members))
+                    break
+        return np.array(values), used
 
     def theory(self, name: str) -> list[dict[str, Any]]:
         return list(theory_command.read(name, self.theory_folder))

@@ -24,10 +24,11 @@ def deeper(evidence: Evidence) -> Claim:
     return Claim(
         "deeper networks do worse, in detection and in clustering (appendix A)",
         "a sentence without numbers",
-        "; ".join(told) or "-",
+        f"in {good} of {total} comparisons" if told else "-",
         by_counts(good, total, enough=0.75),
         "short trainings on some sets; holds from three quarters of the comparisons, partly from half",
         see("depth_detection", "depth_clustering"),
+        "; ".join(told),
     )
 
 
@@ -43,9 +44,9 @@ def projections_keep(evidence: Evidence) -> Claim:
     return Claim(
         "random projections keep norms and inner products within the bounds of equations 6 and 7",
         "theorems",
-        f"share beyond ε at or below the bound in {within} of {total} settings",
+        f"in {within} of {total} settings" if total else "-",
         by_counts(within, total),
-        "holds if in all settings, partly from half",
+        "the share beyond ε is at or below the bound; holds if in all settings, partly from half",
         "[Statements](#statements)",
     )
 
@@ -55,11 +56,9 @@ def kernel_unbiased(evidence: Evidence) -> Claim:
     return Claim(
         "inner products of Fourier features estimate the kernel without bias (section 3.2, equation 8)",
         "a theorem",
-        f"{100 * np.mean(shares):.1f}% of pairs are more than two standard errors off, where 5% are expected"
-        if shares
-        else "-",
+        f"{100 * np.mean(shares):.1f}% of pairs off, where 5% are expected" if shares else "-",
         OPEN if not shares else HOLDS if np.mean(shares) <= 0.08 else DOES_NOT,
-        "holds up to 8%",
+        "off is by more than two standard errors; holds up to 8%",
         "[Statements](#statements)",
     )
 
@@ -91,12 +90,11 @@ def _classes(evidence: Evidence, wanted: Callable[[float], bool], title: str) ->
     return Claim(
         title,
         "an argument",
-        "pairs of a class against pairs of two (AUC), by η, φ untrained, φ trained: " + "; ".join(told)
-        if told
-        else "-",
+        f"in {good} of {len(told)} cases" if told else "-",
         by_counts(good, len(told)),
-        "holds if φ is above η and above its own start by more than 0.005 everywhere, partly from half",
+        "φ must be above η and above its own start by more than 0.005; holds if in all cases, partly from half",
         "[Statements](#statements)",
+        "Pairs of a class against pairs of two (AUC), by η, φ untrained, φ trained: " + "; ".join(told) if told else "",
     )
 
 
@@ -110,8 +108,9 @@ def loss_is_learned(evidence: Evidence) -> Claim:
     return Claim(
         "φ learns to predict the distances",
         "taken for granted",
-        "L_rdp at the end, as a share of its first record: " + ", ".join(told) if told else "-",
+        f"L_rdp halves in {good} of {total} trainings" if told else "-",
         by_counts(good, total),
-        "holds if it falls below half everywhere, partly from half of the settings",
+        "holds if it falls below half in all trainings, partly from half of them",
         "[Statements](#statements)",
+        "L_rdp at the end, as a share of its first record: " + ", ".join(told) if told else "",
     )

@@ -14,7 +14,7 @@ TABLE = Table(
     columns=(
         *columns("iForest", "AE", "REPEN", "DAGMM", "RND", "RDP"),
         Column("RDP 3 rounds", "RDP", {"score_rounds": 3}),
-        *columns("AE unpenalised", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM", "DeepSVDD"),
+        *columns("kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM", "DeepSVDD"),
     ),
     panels=(
         Panel("auc_roc", "AUC-ROC", paper_numbers.AUC_ROC),

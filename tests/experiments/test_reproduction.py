@@ -47,6 +47,24 @@ def test_the_estimate_is_of_what_is_missing_and_by_what_runs_took():
     assert str(told).startswith("2 of 2 runs are missing, about 12 minutes of processor time")
 
 
+def test_the_estimate_reckons_with_steps_where_no_run_had_as_many():
+    """The page said 34 minutes for what takes hours: ten times the steps cost ten times as much."""
+    short = {"preset": "paper", "n_components": 1_024, "n_steps": 3_000, "learning_rate": 1.0}
+    full = {"preset": "paper", "n_components": 1_024}  # the preset's own 30,000
+
+    def line(config, seconds, method="RDP features without L_rdp"):
+        return {"task": "clustering", "method": method, "data": "olivetti", "cpu_seconds": seconds, "config": config}
+
+    def run(config, method="RDP features without L_rdp", data="olivetti"):
+        return runs.Run("clustering", method, config, data, 1, None)
+
+    assert reproduction.Costs([line(short, 40.0)]).seconds(run(full)) == pytest.approx(400)
+    both = reproduction.Costs([line(short, 40.0), line(full, 390.0)])
+    assert (both.seconds(run(full)), both.seconds(run(short))) == (390, 40)  # a run like it tells best
+    wide = reproduction.Costs([line({"n_wide": 5_120, "n_steps": 3_000}, 500.0, "Doc2Vec+RDP")])
+    assert wide.seconds(run({"n_wide": 10_240, "n_steps": 3_000}, "Doc2Vec+RDP", "20news")) == pytest.approx(1_000)
+
+
 def test_first_runs_of_every_table_come_first_and_cheap_ones_before_dear_ones():
     def run(data, seed):
         return runs.Run("detection", "AE", {"n_members": 30}, data, seed, None)
