@@ -92,8 +92,8 @@ def test_rows_that_look_the_same_to_answers_add_up():
     reviewed = review(detector)
     asking = reviewed.asking(table)
     asking.tell([300, 301], "normal")
-    assert len(asking._slot_of) == 1
     assert np.allclose(asking.scores(), -reviewed.score_samples(table), atol=1e-4)
+    assert len(asking._slot_of) == 1
 
 
 def test_wrong_requests_are_refused(detector, strange):

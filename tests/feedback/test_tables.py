@@ -44,10 +44,10 @@ def test_a_category_of_many_values_has_the_say_of_one_column():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"amount": rng.normal(size=600), "place": [f"p{n}" for n in rng.integers(50, size=600)]})
     model = review(TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0)).fit(table))
-    near = model.estimator._columns(
+    near = model.estimator._columns.scaled(
         model.encoder.transform(pd.DataFrame({"amount": [0.0, 0.0], "place": ["p1", "p2"]}))
     )
-    far = model.estimator._columns(
+    far = model.estimator._columns.scaled(
         model.encoder.transform(pd.DataFrame({"amount": [-1.0, 1.0], "place": ["p1", "p1"]}))
     )
     by_place, by_amount = np.abs(near[0] - near[1]).sum(), np.abs(far[0] - far[1]).sum()
@@ -130,7 +130,8 @@ def test_a_file_of_before_the_trees_scores_as_it_did(detector, strange, tmp_path
     from rdplearn._storage import reviewed as stored
 
     rows = strange
-    reviewed = review(detector).tell(rows[[0, 1, 12, 13, 300]], ["normal", "normal", "anomalous", "anomalous", "normal"])
+    words = ["normal", "normal", "anomalous", "anomalous", "normal"]
+    reviewed = review(detector).tell(rows[[0, 1, 12, 13, 300]], words)
     description, arrays = stored.describe(reviewed)
     del description["learning"]
     header = {"estimator": "Reviewed", "model": description, "training": [], "encoder": None}

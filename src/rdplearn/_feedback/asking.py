@@ -104,7 +104,9 @@ class Asking:
         process = self.reviewed._process
         if process is None:
             return self.opinions[:, 0]
-        weights = np.bincount(self._slots(process.points), process.weights)  # rows that look the same share a slot
+        slots = self._slots(process.points)
+        weights = np.zeros(max(slots) + 1)
+        np.add.at(weights, slots, process.weights)  # rows that look the same share a slot
         moved = near_moves(self._near[: len(weights)].T, weights) + process.trust_moves(self.opinions)
         return self.opinions[:, 0] + moved
 
