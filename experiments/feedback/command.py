@@ -25,6 +25,8 @@ RENEWED = (
     ("RDP, answered", 0.2, 60, 6),
     ("XGBoost", 0.0, 60, 6),  # it begins in the order of RDP
 )
+PAGE = datasets.REPOSITORY / "docs" / "answers_study.md"
+OUTPUT = Annotated[Path, typer.Option(help="the page to write")]
 EACH = Annotated[int, typer.Option("--each", min=1, help="only every so many-th set")]
 
 
@@ -69,8 +71,12 @@ def key_of(line: dict[str, object]) -> tuple[object, ...]:
 def renew(
     seed: Annotated[int, typer.Option(min=0)] = 0,
     path: Annotated[Path, typer.Option("--results", help="file of the result lines")] = PATH,
+    output: OUTPUT = PAGE,
 ) -> None:
-    """Run all that depends on RDP anew: a line takes the place of one of another commit. Safe to stop and start."""
+    """Run all that depends on RDP anew, and write the page. Safe to stop and start.
+
+    A line takes the place of one of another commit.
+    """
     commit, sets = runs.commit_of(datasets.REPOSITORY), suitable_sets()
     for method, wrong, n_answers, each in RENEWED:
         if method == "XGBoost" and importlib.util.find_spec("xgboost") is None:
@@ -83,6 +89,7 @@ def renew(
                 line = {**answering.measure(method, data, wrong, seed, n_answers), "commit": commit}
                 results.replace(path, line, lambda other, key=key: key_of(other) == key)
                 runs.to_stderr(f"{method} on {data}, {wrong:.0%} wrong: {line['found_60']} found in 60 answers")
+    report(output, path)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -91,7 +98,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 @app.command("report")
 def report(
-    output: Annotated[Path, typer.Option(help="the page to write")] = datasets.REPOSITORY / "docs" / "answers_study.md",
+    output: OUTPUT = PAGE,
     path: Annotated[Path, typer.Option("--results", help="file of the result lines")] = PATH,
 ) -> None:
     """Write docs/answers_study.md from the result lines."""

@@ -63,10 +63,12 @@ def test_answers_help_on_a_planted_table_and_the_run_can_be_continued(folders, t
     monkeypatch.setattr(command, "RENEWED", (("RDP, answered", 0.0, 60, 1), ("RDP, answered", 0.1, 60, 1)))
     for commits in (["new", "new"], ["new", "new"], ["newer", "newer"]):
         monkeypatch.setattr(command.runs, "commit_of", lambda folder, commit=commits[0]: commit)
-        outcome = CliRunner().invoke(app, ["renew", "--results", str(path)])
+        written = tmp_path / "page.md"
+        outcome = CliRunner().invoke(app, ["renew", "--results", str(path), "--output", str(written)])
         assert outcome.exit_code == 0, outcome.output
         renewed = list(results.read_file(path))
         assert len(renewed) == len(lines) + 1
         assert [line["commit"] for line in renewed if line["method"] == "RDP, answered"] == commits
         assert outcome.output.count("found in 60 answers") == (0 if renewed == before else 2)
+        assert written.read_text().startswith("# What answers are worth")
         before = renewed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rdplearn import review
+from rdplearn import RDPDetector, review
 from rdplearn._feedback import asking as module
 from rdplearn.errors import TableError
 from tests.feedback.conftest import WRONG
@@ -81,7 +81,19 @@ def test_kept_nearness_is_bounded(detector, strange, monkeypatch):
     for place in range(40):
         asking.tell([place], "normal" if place < 12 else "anomalous")
         assert np.allclose(asking.scores(), -reviewed.score_samples(strange), atol=1e-4)
-    assert len(asking._near) <= 26
+    assert len(asking._near) == 15
+
+
+def test_rows_that_look_the_same_to_answers_add_up():
+    """Beyond the values of its fit the view of ranks shows no difference, and no tree cuts there."""
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    detector = RDPDetector(views="rank", n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(rows)
+    table = np.vstack([rows, [[1e6, 0.0], [2e6, 0.0], [3e6, 0.0]]])
+    reviewed = review(detector)
+    asking = reviewed.asking(table)
+    asking.tell([300, 301], "normal")
+    assert np.allclose(asking.scores(), -reviewed.score_samples(table), atol=1e-4)
+    assert len(asking._slot_of) == 1
 
 
 def test_wrong_requests_are_refused(detector, strange):

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 import rdplearn
 from rdplearn import RDPDetector, review
 from rdplearn._feedback.answers import weighed
-from rdplearn._feedback.columns import learn_columns, nearness
+from rdplearn._feedback.columns import Seen, learn_columns, nearness
+from rdplearn._feedback.forest import grow_forest
 from rdplearn._feedback.process import MOST_POINTS, doubt_of
 from tests.feedback.conftest import FINE, WRONG
 
@@ -75,7 +76,9 @@ def test_contradictory_answers_meet_in_the_middle(detector, strange):
 
 def test_an_answer_that_all_others_contradict_counts_for_less(detector, strange):
     reviewed = review(detector).tell(strange[12:20], "anomalous").tell(strange[20:21], "normal")
-    assert (reviewed.predict(strange[WRONG]) == -1).all()
+    alone = review(detector).tell(strange[20:21], "normal")
+    assert (reviewed.predict(np.delete(strange[WRONG], 8, axis=0)) == -1).all()  # all but the answered row itself
+    assert reviewed.decision_function(strange[20:21])[0] < alone.decision_function(strange[20:21])[0] - 0.5
 
 
 def test_uncertainty_falls_near_answers_and_nowhere_else(detector, strange):
@@ -96,6 +99,18 @@ def test_contributions_add_up_and_name_the_answered_rows(detector, strange):
     assert "your answers (" in repr(explanation)
     assert "normal" in explanation.values[0, -1]
     assert any(name in explanation.values[1, -1] for name in ("13", "14"))
+
+
+def test_what_all_answers_have_in_common_is_no_news_about_any_row(detector, strange):
+    """Normal answers about rows of high and low score alike move other rows less than without a shared error."""
+    reviewed = review(detector).tell(strange[100:130], "normal")
+    before = review(detector).score_samples(strange[200:])
+    moved = reviewed.score_samples(strange[200:]) - before
+    reviewed.learning_ = 1
+    for learned in ("_columns", "_process"):
+        reviewed.__dict__.pop(learned)
+    without = reviewed.score_samples(strange[200:]) - before
+    assert 0 < moved.mean() < 0.7 * without.mean()
 
 
 @pytest.mark.parametrize(("n_normal", "doubt"), [(0, 1.0), (57, 2.0)])
@@ -139,9 +154,47 @@ def test_trust_is_in_doubt_while_answers_find_nothing(detector, strange):
 def test_nearness_is_the_same_for_sparse_rows(detector, strange):
     columns = learn_columns(detector)
     seen = columns(strange[:50])
-    plain = np.exp(-np.abs(seen[:, None] - seen[None, :5]).sum(axis=2))
+    together = (seen.leaves[:, None] == seen.leaves[None, :5]).mean(axis=2)
+    plain = 0.7 * np.exp(-np.abs(seen.columns[:, None] - seen.columns[None, :5]).sum(axis=2)) + 0.3 * together
+    as_sparse = Seen(sp.csr_array(seen.columns), seen.leaves)
     assert np.allclose(nearness(seen, seen[:5]), plain, rtol=1e-4)
-    assert np.allclose(nearness(sp.csr_array(seen), sp.csr_array(seen[:5])), plain, rtol=1e-4)
+    assert np.allclose(nearness(as_sparse, as_sparse[:5]), plain, rtol=1e-4)
+
+
+def test_leaves_are_those_of_a_walk_down_each_tree(detector, strange):
+    forest = grow_forest(detector)
+    leaves = forest(strange)
+    for place in (0, 15, 300):
+        for tree in range(0, len(forest.cuts), 9):
+            way, node = "", 0
+            while node < forest.cuts.shape[1]:
+                is_left = strange[place, forest.used[forest.columns[tree, node]]] <= forest.cuts[tree, node]
+                way, node = way + "01"[not is_left], 2 * node + 2 - is_left
+            assert leaves[place, tree] == int(way, 2)
+    assert np.array_equal(forest(sp.csr_array(strange)), leaves)
+    assert np.array_equal(grow_forest(detector)(strange), leaves)
+
+
+def test_trees_put_rows_together_that_are_strange_in_the_same_column(detector, strange):
+    leaves = grow_forest(detector)(strange)
+    together = (leaves[:, None] == leaves[None]).mean(axis=2)
+    assert together[WRONG, WRONG].mean() > 2 * together[WRONG, FINE].mean()
+    assert together[WRONG, WRONG].mean() > 2 * together[WRONG, 100:].mean()
+
+
+def test_each_column_of_a_table_is_cut_as_often_however_it_is_encoded(detector):
+    forest = grow_forest(detector, {"one": [0], "three": [1, 2, 3]})
+    cut = np.bincount(forest.used[forest.columns[:, 0]], minlength=4) / len(forest.cuts)  # by the roots
+    assert 0.3 < cut[0] < 0.7
+
+
+def test_columns_without_any_difference_are_never_cut():
+    rows = np.zeros((50, 3))
+    with pytest.warns(rdplearn.errors.RDPWarning, match="constant"):
+        detector = RDPDetector(n_members=2, n_rounds=1, n_steps=10, random_state=0).fit(rows)
+    reviewed = review(detector).tell(rows[:1], "normal")
+    assert np.isinf(reviewed._columns.forest.cuts).all()
+    assert np.isfinite(reviewed.score_samples(rows)).all()
 
 
 def test_sparse_rows_are_told_and_scored():

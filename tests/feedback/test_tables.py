@@ -44,10 +44,10 @@ def test_a_category_of_many_values_has_the_say_of_one_column():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"amount": rng.normal(size=600), "place": [f"p{n}" for n in rng.integers(50, size=600)]})
     model = review(TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0)).fit(table))
-    near = model.estimator._columns(
+    near = model.estimator._columns.scaled(
         model.encoder.transform(pd.DataFrame({"amount": [0.0, 0.0], "place": ["p1", "p2"]}))
     )
-    far = model.estimator._columns(
+    far = model.estimator._columns.scaled(
         model.encoder.transform(pd.DataFrame({"amount": [-1.0, 1.0], "place": ["p1", "p1"]}))
     )
     by_place, by_amount = np.abs(near[0] - near[1]).sum(), np.abs(far[0] - far[1]).sum()
@@ -125,7 +125,38 @@ def test_a_detector_without_a_table_is_kept_too(is_sparse, tmp_path: Path):
         assert again.answers()[1] == reviewed.answers()[1]
 
 
+def test_a_file_of_before_the_trees_scores_as_it_did(detector, strange, tmp_path: Path):
+    """Nearness by columns alone and no shared error, against the formula of that time."""
+    from rdplearn._storage import reviewed as stored
+
+    rows = strange
+    words = ["normal", "normal", "anomalous", "anomalous", "normal"]
+    reviewed = review(detector).tell(rows[[0, 1, 12, 13, 300]], words)
+    description, arrays = stored.describe(reviewed)
+    del description["learning"]
+    header = {"estimator": "Reviewed", "model": description, "training": [], "encoder": None}
+    write_model_file(tmp_path / "model", header, arrays)
+    again = rdplearn.load(tmp_path / "model")
+    opinions, seen, process = again._opinions(rows), again._columns(rows).columns, again._process
+    variances = np.array([0.3, *[1 / (opinions.shape[1] - 1)] * (opinions.shape[1] - 1)])
+    near = np.exp(-np.abs(seen[:, None] - process.points.columns[None]).sum(axis=2))
+    covariance = 16.0 * near + opinions * variances @ process.opinions.T
+    of_points = 16.0 * np.exp(-np.abs(process.points.columns[:, None] - process.points.columns[None]).sum(axis=2))
+    of_points = of_points + process.opinions * variances @ process.opinions.T
+    told = [5.0 if word == "anomalous" else -2.0 for word in again.answers()[1]]
+    surprise = told - process.opinions[:, 0]
+    inverse = np.linalg.inv(of_points + 6.0 * np.eye(5))
+    left_out = inverse @ surprise / np.diag(inverse)
+    error = 6.0 * (1 + 0.5 * np.maximum(left_out**2 * np.diag(inverse) - 1, 0.0))
+    weights = np.linalg.solve(of_points + np.diag(error), surprise)
+    assert np.allclose(-again.score_samples(rows), opinions[:, 0] + covariance @ weights, atol=1e-4)
+    assert not np.allclose(again.score_samples(rows), reviewed.score_samples(rows), atol=0.1)
+    rdplearn.save(again, tmp_path / "second")  # and stays so
+    assert np.array_equal(rdplearn.load(tmp_path / "second").score_samples(rows), again.score_samples(rows))
+
+
 DAMAGED = {
+    "learning": (lambda model: model.__setitem__("learning", 3), "impossible 'learning'"),
     "answers": (lambda model: model["answers"].__setitem__(0, "maybe"), "impossible 'answers'"),
     "names": (lambda model: model["names"].pop(), "impossible 'names'"),
     "columns": (lambda model: model.__setitem__("n_columns", 7), "n_columns"),

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._feedback.answers import checked_answers, row_keys
-from rdplearn._feedback.columns import nearness
+from rdplearn._feedback.columns import Seen, nearness
 from rdplearn._feedback.process import MOST_POINTS, near_moves
-from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows
+from rdplearn._types import Doubles, Floats, Ints, Matrix
 from rdplearn.errors import TableError, unknown_choice
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class Asking:
             self.places = np.sort(np.argpartition(-prior, MOST_ROWS)[:MOST_ROWS])
         self.rows, self.opinions = rows[self.places], opinions[self.places]
         self._seen = reviewed._columns(self.rows)
-        self._near: Floats = np.empty((0, len(self.places)), dtype=np.float32)  # (n_slots, n_rows)
+        # (MOST_KEPT, n_rows), made once, since a copy of it takes longer than an answer; memory is used slot by slot
+        self._near: Floats = np.zeros((MOST_KEPT, len(self.places)), dtype=np.float32)
         self._slot_of: dict[bytes, int] = {}
         self._open = self._not_answered()
 
@@ -104,23 +105,21 @@ class Asking:
         if process is None:
             return self.opinions[:, 0]
         slots = self._slots(process.points)
-        weights = np.zeros(len(self._near))
-        weights[slots] = process.weights
-        moved = near_moves(self._near.T, weights) + process.trust_moves(self.opinions)
+        weights = np.zeros(max(slots) + 1)
+        np.add.at(weights, slots, process.weights)  # rows that look the same share a slot
+        moved = near_moves(self._near[: len(weights)].T, weights) + process.trust_moves(self.opinions)
         return self.opinions[:, 0] + moved
 
-    def _slots(self, points: Rows) -> list[int]:
+    def _slots(self, points: Seen) -> list[int]:
         """Where the nearness of all rows to each point is kept; it is made once."""
-        keys = row_keys(points)
-        if len(self._slot_of) > MOST_KEPT:  # many are taken as another row by now
-            kept = [key for key in keys if key in self._slot_of]
-            self._near = self._near[[self._slot_of[key] for key in kept]]
-            self._slot_of = {key: slot for slot, key in enumerate(kept)}
+        keys = _point_keys(points)
         new = [place for place, key in enumerate(keys) if key not in self._slot_of]
+        if len(self._slot_of) + len(new) > len(self._near):  # many are taken as another row by now
+            self._slot_of = {key: self._slot_of[key] for key in keys if key in self._slot_of}
+        free = sorted(set(range(len(self._near))) - set(self._slot_of.values()))[: len(new)]
         if new:
-            made = np.ascontiguousarray(nearness(self._seen, points[new]).T)
-            self._slot_of |= {keys[place]: len(self._near) + number for number, place in enumerate(new)}
-            self._near = np.concatenate([self._near, made])
+            self._near[free] = nearness(self._seen, points[new]).T
+            self._slot_of |= {keys[place]: slot for place, slot in zip(new, free, strict=True)}
         return [self._slot_of[key] for key in keys]
 
     def _worth(self, strategy: str, open_rows: npt.NDArray[np.bool_]) -> Doubles:
@@ -154,3 +153,11 @@ class Asking:
                     told[key] -= 1
                     open_rows[place] = False
         return open_rows
+
+
+def _point_keys(points: Seen) -> list[bytes]:
+    """Bytes that are equal for points that are equally near to every row."""
+    keys = row_keys(points.columns)
+    if points.leaves is None:
+        return keys
+    return [key + leaves.tobytes() for key, leaves in zip(keys, points.leaves, strict=True)]

@@ -9,7 +9,8 @@ near rows move together, and the detector as a whole, or some of its members, ma
 answers have found next to nothing, they may deserve much less: :math:`b^2` and :math:`c^2` then grow, so that rows of
 another kind come up. An answer is the true score, 5 for an anomaly and -2 for a normal row, with an error whose
 variance allows for wrong answers; one that all others contradict is trusted less. Contradictory answers about one row
-meet in the middle.
+meet in the middle. A part of the error is the same for all answers: a person who calls far fewer rows anomalous than
+the detector does, or far more, says so with every answer, and that is no news about any one row.
 
 All of it depends on the answers together, not on their order. With more than `MOST_POINTS` different answered rows, the
 nearest to each other are taken as one, with the mean of their answers: time and memory stay bounded.
@@ -23,11 +24,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-from rdplearn._feedback.columns import farthest_first, nearness
-from rdplearn._types import Doubles, Floats, Ints, Rows
+from rdplearn._feedback.columns import Seen, farthest_first, nearness
+from rdplearn._types import Doubles, Floats, Ints
 
 MEANT = {"anomalous": 5.0, "normal": -2.0}
 NEAR_VARIANCE, TRUST_VARIANCE, MEMBERS_VARIANCE, ERROR_VARIANCE = 16.0, 0.3, 1.0, 6.0
+SHARED_VARIANCE = 4.0  # of the error that all answers share
 DOUBT = 0.5
 MOST_POINTS = 300
 PATIENCE, MOST_DOUBT = 10.0, 10.0  # normal answers for each anomalous one, and one more, before trust is in doubt
@@ -37,7 +39,7 @@ PATIENCE, MOST_DOUBT = 10.0, 10.0  # normal answers for each anomalous one, and 
 class Process:
     """A Gaussian process that has seen answers.
 
-    points : (n_points, n_seen_columns), the answered rows, or those that stand for them
+    points : (n_points,), the answered rows, or those that stand for them, as answers see them
     opinions : (n_points, 1 + n_members), what the detector and its members say of them, on their scale
     weights : (n_points,), how much each moves the rows around it
     variances : (1 + n_members,), how far trust in the detector, and in each of its members, may change
@@ -45,7 +47,7 @@ class Process:
     nearest : (n_answers,), the point that each answered row is taken as
     """
 
-    points: Rows
+    points: Seen
     opinions: Doubles
     weights: Doubles
     variances: Doubles
@@ -111,25 +113,28 @@ def prior_variance(opinions: Doubles, variances: Doubles) -> Doubles:
     return NEAR_VARIANCE + opinions**2 @ variances
 
 
-def learn_process(points: Rows, opinions: Doubles, meant: Doubles, n_told: Ints) -> Process:
+def learn_process(
+    points: Seen, opinions: Doubles, meant: Doubles, n_told: Ints, *, shared_variance: float = SHARED_VARIANCE
+) -> Process:
     """Learn from answers.
 
     Parameters
     ----------
-    points : (n_answers, n_seen_columns), different rows, in an order that does not depend on when they were told
+    points : (n_answers,), different rows, in an order that does not depend on when they were told
     opinions : (n_answers, 1 + n_members), what the detector and its members say of them
     meant : (n_answers,), the mean of the answers about each
     n_told : (n_answers,), how many these were
+    shared_variance : of the error that all answers share
     """
     variances = trust_variances(opinions.shape[1] - 1, doubt_of(meant, n_told))
-    nearest = np.arange(points.shape[0])
+    nearest = np.arange(len(points))
     surprise = meant - opinions[:, 0]
-    if points.shape[0] > MOST_POINTS:
+    if len(points) > MOST_POINTS:
         chosen, nearest = farthest_first(points, MOST_POINTS)
         totals = np.bincount(nearest, n_told)
         surprise = np.bincount(nearest, n_told * surprise) / totals
         points, opinions, n_told = points[chosen], opinions[chosen], totals
-    of_points = covariance(nearness(points, points), opinions, opinions, variances)
+    of_points = covariance(nearness(points, points), opinions, opinions, variances) + shared_variance
     error = ERROR_VARIANCE / n_told
     error = error * (1 + DOUBT * contradiction(of_points + np.diag(error), surprise))
     lower: Any = cholesky(of_points + np.diag(error), lower=True)

@@ -18,7 +18,7 @@ from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
 from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
-from rdplearn._feedback.process import Process, learn_process, prior_variance, trust_variances
+from rdplearn._feedback.process import SHARED_VARIANCE, Process, learn_process, prior_variance, trust_variances
 from rdplearn._feedback.scale import Scale, learn_scale, scores_of
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
@@ -28,6 +28,7 @@ from rdplearn.table.typical import Typical, value_words
 
 MOST_NAMED, SMALLEST_NAMED = 3, 0.1  # answered rows in an explanation, and their part of the largest
 ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
+LEARNINGS = (1, 2)  # ways to learn from answers; the first, without trees and shared error, for files that have it
 
 
 class Reviewed(ReportingMixin, BaseEstimator):
@@ -66,6 +67,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         self.answers_ = Answers()
         self.rules_: list[MutingRule] = []
         self.groups_: Mapping[str, Sequence[int]] | None = None  # matrix columns of each column of a table
+        self.learning_ = LEARNINGS[-1]
         self._made_for = _identity(detector)
         self._forget_learned()
 
@@ -271,7 +273,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @cached_property
     def _columns(self) -> Columns:
-        return learn_columns(self.detector, self.groups_)
+        return learn_columns(self.detector, self.groups_, with_forest=self.learning_ > 1)
 
     @cached_property
     def _scale(self) -> Scale:
@@ -295,7 +297,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
         if not told:
             return None
         rows = stacked([each.row for each in told])
-        return learn_process(self._columns(rows), self._opinions(rows), *weighed(told))
+        shared = SHARED_VARIANCE if self.learning_ > 1 else 0.0
+        return learn_process(self._columns(rows), self._opinions(rows), *weighed(told), shared_variance=shared)
 
     def _opinions(self, matrix: Matrix) -> Doubles:
         return self._scale.opinions(scores_of(self.detector, matrix))
@@ -303,11 +306,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
     def _moved(self, matrix: Matrix) -> tuple[Doubles, Doubles]:
         """Scores with the answers, before muting, and what the detector and its members say without them."""
         opinions = self._opinions(matrix)
-        return opinions[:, 0] + self._moves(self._columns(matrix), opinions), opinions
+        return opinions[:, 0] + self._moves(matrix, opinions), opinions
 
-    def _moves(self, seen: Any, opinions: Doubles) -> Doubles:
+    def _moves(self, matrix: Matrix, opinions: Doubles) -> Doubles:
         if self._process is None:
             return np.zeros(len(opinions))
+        seen = self._columns(matrix)
         blocks = row_blocks(len(opinions), ROWS_AT_ONCE)
         parts = [self._process.moves(nearness(seen[block], self._process.points), opinions[block]) for block in blocks]
         return np.concatenate(parts)

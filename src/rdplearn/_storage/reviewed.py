@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from rdplearn._feedback.answers import ANSWERS
 from rdplearn._feedback.muting import MutingRule
-from rdplearn._feedback.reviewed import Reviewed
+from rdplearn._feedback.reviewed import LEARNINGS, Reviewed
 from rdplearn._files.checked_values import as_mapping, make
 from rdplearn._storage import detector as stored_detector
 from rdplearn._storage.container import Layout
@@ -33,6 +33,7 @@ class StoredReviewed:
     n_entries : numbers that the answered rows store, those that are not zero
     is_sparse : whether the rows are
     rules : muting rules
+    learning : how answers move scores, one of `LEARNINGS`; 1 in files of earlier versions, which do not say
     """
 
     n_columns: int
@@ -42,6 +43,7 @@ class StoredReviewed:
     n_entries: int
     is_sparse: bool
     rules: list[dict[str, Any]]
+    learning: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def describe(reviewed: Reviewed) -> tuple[dict[str, Any], Arrays]:
         n_entries=int(rows.nnz),
         is_sparse=sp.issparse(told),
         rules=[asdict(rule) | {"words": dict(rule.words)} for rule in reviewed.rules_],
+        learning=reviewed.learning_,
     )
     return asdict(header), {
         "answered.values": rows.data,
@@ -96,6 +99,7 @@ def rebuild(description: Any, arrays: Arrays) -> Reviewed:
         name.removeprefix(OF_DETECTOR): array for name, array in arrays.items() if name.startswith(OF_DETECTOR)
     }
     reviewed = Reviewed(stored_detector.rebuild(stored.detector, of_detector))
+    reviewed.learning_ = stored.learning
     for rule in stored.rules:
         reviewed.add_rule(_rebuild_rule(rule, stored.n_columns))
     if stored.answers:
@@ -116,8 +120,10 @@ def is_sound(reviewed: Reviewed) -> bool:
 
 
 def _read(description: Any) -> StoredReviewed:
-    stored = make(StoredReviewed, as_mapping(description, "a description of the answers", "It"), OWNER)
+    values = {"learning": 1, **as_mapping(description, "a description of the answers", "It")}
+    stored = make(StoredReviewed, values, OWNER)
     sensible = {
+        "learning": stored.learning in LEARNINGS,
         "answers": set(stored.answers) <= set(ANSWERS),
         "names": len(stored.names) == len(stored.answers),
         "n_columns": stored.n_columns > 0 and stored.detector.get("n_columns") == stored.n_columns,
