@@ -224,7 +224,7 @@ def test_tables_are_explained_by_their_own_columns_and_values(model: TableModel)
     [
         ("amount", "98000", "amount 98,000 (typical"),
         ("sold", "2031-06-01 12:00", "sold 2031-06-01 12:00 (typical 2024"),
-        ("note", "x" * 400, "note " + "x" * 39 + "… accounts"),
+        ("note", "x" * 400, "note " + "x" * 39 + "… (typical 34 to 35 letters) accounts"),
     ],
 )
 def test_a_changed_cell_is_named_in_words(model: TableModel, column: str, value: str, words: str):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._explain.kinds import Kind, kinds_of
+from rdplearn._explain.kinds import Kind, Oddity, kinds_of, missing_words, oddity_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, dense
@@ -46,8 +46,9 @@ class Explanation:
         Where the rows stand in the table they were taken from, from 0; by default 0, 1, 2 and so on.
 
     Two columns *share the reason* in a row if their values go together in the typical rows (a correlation beyond 0.9,
-    up or down), both raise the score, and the lesser contribution is at least half of the greater: which of them comes
-    first is left to chance. `columns_of` names them to each other, and `sentences` tells them as "a or b".
+    up or down) or are both missing, both raise the score, and the lesser contribution is at least half of the greater:
+    which of them comes first is left to chance. `columns_of` names them to each other, and `sentences` tells them as "a
+    or b", or "a and b missing".
 
     Examples
     --------
@@ -139,18 +140,19 @@ class Explanation:
         """One row's columns as plain values, the largest contribution first; those without any are left out.
 
         ``share`` is a column's part, from 0 to 1, of all that raises this row's score; ``shared_with`` names the others
-        that share the reason.
+        that share the reason; ``is_usual`` says that the value is typical of its column, and at most odd in this row.
         """
         contributions, values = self._row(row)
         raised = float(np.sum(np.maximum(contributions, 0.0)))
         order = np.argsort(-contributions, kind="stable")
         order = order[contributions[order] != 0.0]
-        together = self._sharing(order, contributions)
+        together = self._sharing(order, contributions, values)
         return [
             {
                 "column": self.column_names[column],
                 "value": plain(values[column]),
                 "typical": self.typical[column].words(),
+                "is_usual": oddity_of(plain(values[column]), self.typical[column]) is Oddity.ELSEWHERE,
                 "contribution": float(contributions[column]),
                 "share": max(float(contributions[column]), 0.0) / raised if raised > 0 else 0.0,
                 "shared_with": [self.column_names[other] for other in together.get(int(column), ()) if other != column],
@@ -159,7 +161,7 @@ class Explanation:
         ]
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
-        """What raises a row's score, in words, the most important column first, with those that share the reason."""
+        """What raises a row's score, in words, the most important column first, with those that share its reason."""
         return [sentence(*columns) for columns in self._reasons(row)[:n_columns]]
 
     def in_short(self, row: int, *, n_columns: int = 3) -> list[str]:
@@ -179,13 +181,16 @@ class Explanation:
         return [columns for place, columns in enumerate(reasons) if place == 0 or share_of(columns) >= WORTH_A_WORD]
 
     def _reasons(self, row: int) -> list[list[dict[str, Any]]]:
-        """The columns that raise a row's score, the largest contribution first, those that share a reason together."""
+        """The columns that raise a row's score, those that share a reason together.
+
+        The reason with the largest contribution comes first, the others by what their columns have together.
+        """
         found = []
         left = {column["column"]: column for column in self.columns_of(row) if column["contribution"] > 0}
         while left:
             first = next(iter(left.values()))
             found.append([left.pop(name) for name in (first["column"], *first["shared_with"]) if name in left])
-        return found
+        return [*found[:1], *sorted(found[1:], key=share_of, reverse=True)]
 
     def kinds(self) -> list[Kind]:
         """The rows by their first reasons: those with the same reason are one kind, the kind with most rows first."""
@@ -198,19 +203,23 @@ class Explanation:
         totals = np.asarray(raising.sum(axis=0), dtype=np.float64).ravel()
         return totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
 
-    def _sharing(self, order: Ints, contributions: Doubles) -> dict[int, list[int]]:
+    def _sharing(self, order: Ints, contributions: Doubles, values: npt.NDArray[Any]) -> dict[int, list[int]]:
         """For columns that share the reason with others: all of these. order : the largest contribution first."""
         found: dict[int, list[int]] = {}
-        if self.typical_rows is None:
-            return found
         order = order[contributions[order] > 0][:MOST_COMPARED]
-        some = dense(self.typical_rows[:, order])
+        missing = np.array([plain(values[column]) is None for column in order], dtype=bool)
+        some = None if self.typical_rows is None else dense(self.typical_rows[:, order])
         for place, first in enumerate(order):
             if int(first) in found:
                 continue
             near = np.arange(place + 1, len(order))
             near = near[contributions[order[near]] >= WITHIN * contributions[first]]
-            others = [int(order[n]) for n in near if int(order[n]) not in found and go_together(some[:, [place, n]])]
+            shares = [
+                (missing[place] and missing[n])
+                or (some is not None and not missing[[place, n]].any() and go_together(some[:, [place, n]]))
+                for n in near
+            ]
+            others = [int(order[n]) for n in near[np.array(shares, dtype=bool)] if int(order[n]) not in found]
             if others:
                 found |= {column: [int(first), *others] for column in (int(first), *others)}
         return found
@@ -243,9 +252,12 @@ def verb_of(columns: Sequence[dict[str, Any]]) -> str:
 
 def words_of(columns: Sequence[dict[str, Any]]) -> str:
     """What stands in columns that share a reason, and what is usual there."""
+    if len(columns) > 1 and all(column["value"] is None for column in columns):
+        return missing_words([column["column"] for column in columns])
     parts = []
     for column in columns:
-        typical = f" (typical {column['typical']})" if column["typical"] else ""
+        elsewhere = "; unusual for such rows" if column["is_usual"] else ""
+        typical = f" (typical {column['typical']}{elsewhere})" if column["typical"] else ""
         value = value_words(column["value"])
         said = f"({value})" if column["column"] == ANSWERS_COLUMN else value
         parts.append(f"{value_words(column['column'])} {said}{typical}")

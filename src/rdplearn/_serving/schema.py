@@ -123,6 +123,7 @@ def _explained_row() -> Schema:
         column={"type": "string"},
         value={},
         typical={"type": ["string", "null"]},
+        is_usual={"type": "boolean"},
         contribution={"type": "number"},
         share={"type": "number"},
         shared_with=_list({"type": "string"}),
