@@ -16,7 +16,13 @@ Records = list[dict[str, Any]]
 AS_IT_IS, WHOLE = "as it is", "shuffled"
 CELLS = tuple(kind for kind in KINDS if kind != WHOLE)  # the kinds that change a cell or three: the mean is over these
 METRICS = ("auc_roc", "auc_pr")
-_JUDGES = (("repair", "same"), ("repair", "nearly"), ("repair_by_more", "same"))
+_JUDGES = {  # where it is counted: what, of what
+    "best repair first": ("repair", "same", "rows"),
+    "nearly": ("repair", "nearly", "rows"),
+    "by more": ("repair_by_more", "same", "rows"),
+    "where it helps": ("repair", "worth_same", "worth"),
+    "pairs": ("repair", "pairs_first", "pairs"),
+}
 CHANCE = {"auc_roc": 0.5, "auc_pr": SHARE}
 
 _HEAD = """# Tables as people have them
@@ -102,7 +108,7 @@ def _found(records: Records) -> str:
 def _reasons(records: Records) -> str:
     lines = []
     for label, own in in_order(records).items():
-        shares = [_repaired(own, key, what) for key, what in _JUDGES]
+        shares = [_repaired(own, *where) for where in _JUDGES.values()]
         if any(shares):
             named = [_named(_of_kinds(own, [kind])) for kind in CELLS]
             lines.append([label, *named, f"**{_named(_of_kinds(own, CELLS))}**", *shares])
@@ -113,13 +119,17 @@ def _reasons(records: Records) -> str:
         "value, and by what the ten rows have that are nearest by the other columns, and the row is scored again; "
         "*nearly* counts columns whose repair does nine tenths of that. *By more* tries the cells of "
         f"{N_RANDOM} rows drawn at random as well.\n\n"
-        + markdown_table(["planted column first", *CELLS, "all", "best repair first", "nearly", "by more"], lines)
+        "Where two columns say the same, such as a state and its number, mending one of them does nothing, and which "
+        "repair does most is chance. *Where it helps* counts the rows of which the repair of one cell takes off a "
+        "twentieth of the score or more. In the others, every two cells are mended together: *pairs* counts the rows "
+        "of which that takes off a fifth or more, and whose first two columns in `explain` do nine tenths of the best "
+        "pair.\n\n" + markdown_table(["planted column first", *CELLS, "all", *_JUDGES], lines)
     )
 
 
-def _repaired(records: Records, key: str, what: str) -> str:
-    found = [record[key] for record in records if key in record]
-    return _share(sum(one[what] for one in found), sum(one["rows"] for one in found)) if found else ""
+def _repaired(records: Records, key: str, what: str, of_what: str) -> str:
+    found = [record[key] for record in records if what in record.get(key, {})]
+    return _share(sum(one[what] for one in found), sum(one[of_what] for one in found)) if found else ""
 
 
 def _steady(records: Records) -> str:

@@ -127,6 +127,7 @@ def _explained_row() -> Schema:
         contribution={"type": "number"},
         share={"type": "number"},
         shared_with=_list({"type": "string"}),
+        only_together={"type": "boolean"},
     )
     return _object(
         **_scored_row(),

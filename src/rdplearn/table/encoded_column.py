@@ -162,7 +162,7 @@ class EncodedColumn:
         return pieces
 
     def values(self, cells: pa.Array, rules: TextRules, table: str) -> list[Any]:
-        """What the cells say, for people: numbers and dates as read, the rest as it stands, None where it is missing."""
+        """What the cells say, for people: numbers and dates as read, the rest as it stands, None for missing ones."""
         array = clean_cells(cells, rules, self.source, table)
         by_number = isinstance(self.encoding, Number) or (isinstance(self.encoding, Boolean) and not is_text(array))
         if by_number and isinstance(self.encoding, Number | Boolean):
