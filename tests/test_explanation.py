@@ -381,6 +381,10 @@ def test_two_columns_that_vouch_for_each_other_are_told_together():
     assert " and " in said
     assert ") together account for " in said
     np.testing.assert_array_equal(explanation.of_rows(np.array([1])).pairs, [[-1, -1]])
+    assert explanation.of_rows(np.array([0])).kinds()[0].title in (
+        "state = ND with number = 38",
+        "number = 38 with state = ND",
+    )
 
 
 def test_a_row_that_one_repair_mends_has_no_pair():

@@ -94,6 +94,7 @@ class Reason:
     value: Any
     oddity: Oddity
     together: tuple[str, ...]  # the columns that share the reason, in the order of the table
+    partner: str = ""  # a column that only counts together with this one, and what stands there
 
 
 def kinds_of(explanation: Explanation) -> list[Kind]:
@@ -147,7 +148,8 @@ def _first_reasons(explanation: Explanation) -> list[Reason]:
         column = max(candidates, key=lambda name: (n_led[name], -place_of[name]))
         value = next(entry["value"] for entry in told if entry["column"] == column)
         oddity = oddity_of(value, explanation.typical[place_of[column]])
-        reasons.append(Reason(row, column, value, oddity, tuple(sorted(candidates, key=place_of.__getitem__))))
+        together = tuple(sorted(candidates, key=place_of.__getitem__))
+        reasons.append(Reason(row, column, value, oddity, together, _partner(told, column)))
     return reasons
 
 
@@ -256,7 +258,20 @@ def _by_shared_value(reasons: list[Reason]) -> list[list[Reason]]:
     return [*groups, rest] if rest else groups
 
 
+def _partner(told: list[dict[str, Any]], column: str) -> str:
+    others = [entry for entry in told if entry["only_together"] and entry["column"] != column]
+    is_pair = told[0]["only_together"] and len(others) == 1 and others[0]["value"] is not None
+    return f"{value_words(others[0]['column'])} = {value_words(others[0]['value'])}" if is_pair else ""
+
+
 def _title(reasons: list[Reason]) -> str:
+    """The reason in words, with the column that only counts together with it if that says the same in all rows."""
+    partners = {reason.partner for reason in reasons}
+    with_partner = f" with {partners.pop()}" if len(partners) == 1 and reasons[0].partner else ""
+    return _own_title(reasons) + with_partner
+
+
+def _own_title(reasons: list[Reason]) -> str:
     column, oddity = value_words(reasons[0].column), reasons[0].oddity
     if oddity is Oddity.MISSING:
         return missing_words(_together(reasons))
