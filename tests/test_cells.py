@@ -221,3 +221,18 @@ def test_curves_that_are_not_balanced_stay_as_they_were():
     np.testing.assert_array_equal(fit_views(["rank"], rows, 0)["rank"](rows), expected)
     seen = SeenRows(rows, [])
     assert seen.block is rows
+
+
+def test_a_text_is_no_odder_for_having_many_components():
+    # of thirty components of letters one is always far out: names at random must not drown odd amounts
+    rng = np.random.default_rng(0)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    names = ["".join(rng.choice(letters, rng.integers(3, 16))) for _ in range(1500)]
+    names += names[:500]  # or they would be identifiers
+    table = pd.DataFrame({"name": names, "amount": rng.normal(100.0, 10.0, 2000), "size": rng.normal(size=2000)})
+    table.loc[:9, "amount"] = 100.0 + rng.choice([-1.0, 1.0], 10) * rng.uniform(40.0, 48.0, 10)
+    model = TableModel(RDPDetector(random_state=0)).fit(table)
+    top = np.argsort(model.score_samples(table))[:20]
+    assert len(set(top) & set(range(10))) >= 8
+    explanation = model.explain(table, rows=top.tolist())
+    assert all(explanation.columns_of(row)[0]["column"] != "name" for row in range(5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -15,10 +16,18 @@ import rdplearn
 from rdplearn import RDPDetector, TableModel
 from rdplearn import detector as detector_module
 from rdplearn._explain import company
-from rdplearn._explain.attribution import BorrowedValues, best_repair_first, most_deviating, n_tried
+from rdplearn._explain.attribution import (
+    BorrowedPairs,
+    BorrowedValues,
+    RepairedPairs,
+    best_repair_first,
+    most_deviating,
+    n_tried,
+)
 from rdplearn._explain.explanation import Explanation
 from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from rdplearn.errors import TableError
+from rdplearn.table import TableEncoder
 from tests.conftest import SMALL
 
 KINDS = {
@@ -224,7 +233,7 @@ def test_tables_are_explained_by_their_own_columns_and_values(model: TableModel)
     [
         ("amount", "98000", "amount 98,000 (typical"),
         ("sold", "2031-06-01 12:00", "sold 2031-06-01 12:00 (typical 2024"),
-        ("note", "x" * 400, "note " + "x" * 39 + "… accounts"),
+        ("note", "x" * 400, "note " + "x" * 39 + "… (typical 34 to 35 letters) accounts"),
     ],
 )
 def test_a_changed_cell_is_named_in_words(model: TableModel, column: str, value: str, words: str):
@@ -341,6 +350,72 @@ def test_cells_are_mended_by_rows_that_are_alike_in_all_other_columns(form):
         assert {tuple(value) for value in sure} <= {tuple(value) for value in found}
         assert len(np.unique(found, axis=0)) == len(found) <= company.N_NEAREST + company.N_SPREAD
         assert len(found) == 2 or group < 2
+
+
+def twins(n_rows: int = 1000) -> pd.DataFrame:
+    """A table with a column and its number, which vouch for each other, and one row that has a rare one of both."""
+    rng = np.random.default_rng(0)
+    which = rng.integers(3, size=n_rows)
+    which[0] = 3
+    states, numbers = np.array(["TX", "FL", "CA", "ND"])[which], np.array([48, 12, 6, 38])[which]
+    others = {
+        "sort": rng.choice(["a", "b"], n_rows),
+        "amount": rng.normal(size=n_rows),
+        "size": rng.normal(size=n_rows),
+    }
+    return pd.DataFrame({"state": states, "number": numbers, **others})
+
+
+def test_two_columns_that_vouch_for_each_other_are_told_together():
+    table = twins()
+    model = TableModel(RDPDetector(random_state=0), TableEncoder(kinds={"number": "category"})).fit(table)
+    explanation = model.explain(table, rows=[0, 1])
+    assert_adds_up(explanation)
+    assert {explanation.column_names[place] for place in explanation.pairs[0]} == {"state", "number"}
+    assert explanation.pairs[1].tolist() == [-1, -1]
+    first, second = explanation.columns_of(0)[:2]
+    assert {first["column"], second["column"]} == {"state", "number"}
+    assert first["only_together"]
+    assert first["shared_with"] == [second["column"]]
+    said = explanation.sentences(0)[0]
+    assert " and " in said
+    assert ") together account for " in said
+    np.testing.assert_array_equal(explanation.of_rows(np.array([1])).pairs, [[-1, -1]])
+    assert explanation.of_rows(np.array([0])).kinds()[0].title in (
+        "state = ND with number = 38",
+        "number = 38 with state = ND",
+    )
+
+
+def test_a_row_that_one_repair_mends_has_no_pair():
+    table = twins()
+    table.loc[1, "amount"] = 1e6
+    model = TableModel(RDPDetector(random_state=0), TableEncoder(kinds={"number": "category"})).fit(table)
+    explanation = model.explain(table, rows=[1])
+    assert explanation.columns_of(0)[0]["column"] == "amount"
+    assert explanation.pairs.tolist() == [[-1, -1]]
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_pairs_are_borrowed_from_one_row(form):
+    rng = np.random.default_rng(0)
+    groups = np.array([2, 0, 1, 0, 2])
+    actual, other = rng.normal(size=(4, 5)), rng.normal(size=(6, 5))
+    rows, sources, pairs = np.array([0, 0, 3]), np.array([5, 1, 2]), np.array([[0, 1], [2, 0], [1, 2]])
+    expected = [
+        np.where(np.isin(groups, pair), other[source], actual[row])
+        for row, source, pair in zip(rows, sources, pairs, strict=True)
+    ]
+    made = BorrowedPairs(form(actual), form(other), rows, pairs, groups, sources)[1:3]
+    np.testing.assert_array_equal(made.toarray() if sp.issparse(made) else made, expected[1:])
+
+
+def test_two_columns_share_what_mending_both_takes_off():
+    mended, totals = sp.csr_array(np.array([[0.1, 0.0, 0.0], [0.0, 0.0, 0.0]])), np.array([4.0, 4.0])
+    pairs = RepairedPairs(np.array([0, 0, 1]), np.array([[0, 1], [1, 2], [0, 1]]), np.array([3.0, 1.0, 0.5]))
+    credited, together = pairs.credited(mended, totals)
+    np.testing.assert_allclose(credited.toarray(), [[1.55, 1.45, 0.0], [0.0, 0.0, 0.0]])
+    assert together.tolist() == [[0, 1], [-1, -1]]  # half of a nat of four is too little
 
 
 def test_the_best_repair_comes_first_also_where_two_columns_carry_a_row():

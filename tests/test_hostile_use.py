@@ -191,8 +191,8 @@ def test_columns_that_share_the_reason_are_told_together(rng):
     assert second["shared_with"] == [first["column"]]
     told = explanation.sentences(0)[0]
     assert told.startswith(f"{first['column']} 9 (typical ")
-    assert f" or {second['column']} 9 (typical " in told
-    assert told.endswith(f"accounts for {100 * (first['share'] + second['share']):.0f}% of the score")
+    assert f" and {second['column']} 9 (typical " in told
+    assert told.endswith(f"together account for {100 * (first['share'] + second['share']):.0f}% of the score")
 
 
 def test_a_column_of_its_own_shares_no_reason(rng):

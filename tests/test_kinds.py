@@ -56,6 +56,7 @@ def told(explanation: Explanation) -> dict[str, list[int]]:
         ),
         (["5/10/18 4:01"], Typical(low="2000-01-31", high="2020-01-01"), {"fare = 5/10/18 4:01": [0]}),
         (["some", "free", "text", "here"], Typical(), {"unusual values of fare": [0, 1, 2, 3]}),
+        (["9"], Typical(low="4", high="31 letters"), {"fare = 9": [0]}),
     ],
 )
 def test_rows_with_the_same_reason_are_one_kind(values, typical, expected):
@@ -87,6 +88,29 @@ def test_columns_that_share_the_reason_are_told_by_the_one_that_leads_more_rows(
         ["fare", "total"], contributions, contributions.sum(axis=1), 0.0, values, [FARE, FARE], together
     )
     assert told(explanation) == {"fare 90 or more": [0, 1, 2]}
+
+
+def test_columns_that_are_missing_together_are_one_reason():
+    contributions = np.array([[0.1, 2.0, 2.1, 1.5], [0.1, 1.8, 1.9, 1.4], [1.0, 0.0, 0.0, 0.0]])
+    values = np.array([[9.0, None, None, None], [8.0, None, None, None], [950.0, 1.0, 1.0, 1.0]], dtype=object)
+    names = ["fare", "tip", "tolls", "total"]
+    explanation = Explanation(names, contributions, contributions.sum(axis=1), 0.0, values, [FARE] * 4)
+    assert told(explanation) == {"tip, tolls and total missing": [0, 1], "fare = 950": [2]}
+    assert explanation.in_short(0) == ["tolls, tip and total missing: 98%"]
+    assert explanation.kinds()[0].typical == ""
+    assert explanation.columns_of(0)[0]["shared_with"] == ["tip", "total"]
+
+
+def test_a_usual_value_in_the_wrong_row_is_said_to_be_one():
+    short = [one_column([value], FARE).in_short(0)[0] for value in (30.0, 300.0)]
+    assert short == ["fare 30 (typical 5 to 80; unusual for such rows): 100%", "fare 300 (typical 5 to 80): 100%"]
+
+
+def test_after_the_first_reason_those_come_that_make_up_more():
+    together = np.stack([np.arange(9.0), np.arange(9.0) % 2, np.arange(9.0) % 4 // 2, np.arange(9.0) % 2], axis=1)
+    contributions, values = np.array([[5.0, 2.0, 3.0, 2.0]]), np.full((1, 4), 99.0)
+    explanation = Explanation(list("abcd"), contributions, np.array([12.0]), 0.0, values, [FARE] * 4, together)
+    assert [sentence.split(" (")[0] for sentence in explanation.in_short(0)] == ["a 99", "b 99", "c 99"]
 
 
 def test_kinds_of_sparse_rows():

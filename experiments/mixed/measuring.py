@@ -21,6 +21,7 @@ OURS = "rdplearn"
 METHODS = (OURS, *RIVALS)
 TOP_NAMED, TOP_SHARED, N_REPAIRED, N_RANDOM = 0.02, 0.01, 20, 30
 NEARLY = 0.9  # of the most that a repair can do
+WORTH, WORTH_TOGETHER = 0.05, 0.2  # of a row's score: what a repair of one cell, or of two, must take off
 
 
 class OurModel:
@@ -38,10 +39,11 @@ class OurModel:
         """Whether each row is beyond the threshold."""
         return np.asarray(self._read(self._model.predict, frame)) == -1
 
-    def first_reasons(self, frame: pd.DataFrame, rows: np.ndarray) -> list[str]:
-        """For each of some rows, the column that `explain` puts first."""
+    def first_reasons(self, frame: pd.DataFrame, rows: np.ndarray, n_first: int = 1) -> list[list[str]]:
+        """For each of some rows, the columns that `explain` puts first."""
         explanation = self._read(lambda path: self._model.explain(path, rows=rows.tolist()), frame)
-        return [explanation.column_names[place] for place in np.argmax(explanation.contributions, axis=1)]
+        places = np.argsort(-explanation.contributions, axis=1, kind="stable")[:, :n_first]
+        return [[explanation.column_names[place] for place in first] for first in places]
 
     @staticmethod
     def _read(function: Any, frame: pd.DataFrame) -> Any:
@@ -74,7 +76,7 @@ def _named(model: OurModel, planting: Planting, scores: np.ndarray) -> dict[str,
     changed = dict(zip(np.flatnonzero(planting.is_planted).tolist(), planting.columns, strict=True))
     rows = np.array([row for row in top(scores, TOP_NAMED) if row in changed], dtype=int)
     reasons = model.first_reasons(planting.frame, rows) if len(rows) else []
-    first = [reason in changed[row] for row, reason in zip(rows.tolist(), reasons, strict=True)]
+    first = [reason in changed[row] for row, (reason,) in zip(rows.tolist(), reasons, strict=True)]
     return {"in_top": len(rows), "first": sum(first)}
 
 
@@ -98,15 +100,38 @@ def measure_as_it_is(method: str, frame: pd.DataFrame, seed: int) -> dict[str, A
 
 
 def _against_repair(model: OurModel, frame: pd.DataFrame, scores: np.ndarray, n_random: int) -> dict[str, int]:
-    """Of the top rows, how many have as their first reason the column whose repair does most, or nearly that."""
+    """Of the top rows, how many have as their first reason the column whose repair does most, or nearly that.
+
+    "worth" counts the rows of which some repair takes off a twentieth. In the others the repair of two cells is tried:
+    "pairs" counts those of which that takes off a fifth, and "pairs_first" those whose first two columns nearly do so.
+    """
     rows = np.argsort(-scores, kind="stable")[:N_REPAIRED]
     lowered = repair.drops(frame, rows, model.score, n_random)
-    reasons = model.first_reasons(frame, rows)
-    gains = np.array([lowered.at[row, reason] for row, reason in zip(rows, reasons, strict=True)])
+    reasons = model.first_reasons(frame, rows, 2)
+    gains = np.array([lowered.at[row, first[0]] for row, first in zip(rows, reasons, strict=True)])
     most = lowered.max(axis=1).to_numpy()
     helps = most > 0.0  # where no repair of one cell lowers the score, there is nothing to agree on
     same, nearly = (int(np.sum(gains[helps] >= share * most[helps])) for share in (1.0, NEARLY))
-    return {"rows": int(helps.sum()), "same": same, "nearly": nearly}
+    worth = most >= WORTH * scores[rows]
+    counts = {"worth": int(worth.sum()), "worth_same": int(np.sum(gains[worth] >= most[worth]))}
+    if n_random == 0:
+        others = np.flatnonzero(~worth)
+        counts |= _against_pairs(model, frame, scores, rows[others], [reasons[place] for place in others])
+    return {"rows": int(helps.sum()), "same": same, "nearly": nearly, **counts}
+
+
+def _against_pairs(
+    model: OurModel, frame: pd.DataFrame, scores: np.ndarray, rows: np.ndarray, reasons: list[list[str]]
+) -> dict[str, int]:
+    """Of rows that no repair of one cell helps, how many the repair of two does, and explain's first two are those."""
+    n_pairs = n_first = 0
+    for row, first in zip(rows, reasons, strict=True):
+        lowered = repair.pair_drops(frame, int(row), model.score)
+        most = max(lowered.values())
+        if most >= WORTH_TOGETHER * scores[row]:
+            n_pairs += 1
+            n_first += int(lowered[frozenset(first)] >= NEARLY * most)
+    return {"pairs": n_pairs, "pairs_first": n_first}
 
 
 def top(scores: np.ndarray, share: float) -> list[int]:

@@ -2,12 +2,13 @@
 
 A repair replaces one cell of a row by what might stand there: the column's median or most frequent value, what the ten
 rows have that are nearest by the other columns, or, if asked for, what rows drawn at random have. No gradient and no
-formula of ours has a part in it.
+formula of ours has a part in it. Where no repair of one cell does anything, two cells at once may.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,34 @@ def drops(
     before = pd.Series(score(frame.iloc[rows]), index=rows)
     lowered = -after.sub(before, axis=0).reindex(index=rows, columns=range(frame.shape[1]))
     return lowered.fillna(0.0).clip(lower=0.0).set_axis(frame.columns, axis=1)
+
+
+def pair_drops(
+    frame: pd.DataFrame, row: int, score: Callable[[pd.DataFrame], np.ndarray]
+) -> dict[frozenset[str], float]:
+    """How much the best repair of each two columns of a row lowers its score; both cells come from the same place."""
+    pairs = list(combinations(range(frame.shape[1]), 2))
+    usual, to_each = usual_cells(frame), _unlikeness(frame, np.array([row]))[:, 0]
+    found, places = [], []
+    for number, pair in enumerate(pairs):
+        by_the_others = to_each.sum(axis=0) - to_each[list(pair)].sum(axis=0)
+        by_the_others[row] = np.inf
+        for other in _candidates(frame, list(usual.values()), by_the_others):
+            cells = frame.iloc[row].tolist()
+            for column in pair:
+                cells[column] = other[column]
+            found.append(cells)
+            places.append(number)
+    after = pd.Series(np.asarray(score(pd.DataFrame(found, columns=frame.columns)))).groupby(places).min()
+    before = float(np.asarray(score(frame.iloc[[row]]))[0])
+    return {frozenset(frame.columns[list(pair)]): max(before - after[number], 0.0) for number, pair in enumerate(pairs)}
+
+
+def _candidates(frame: pd.DataFrame, usual: list[str], unlike: np.ndarray) -> Iterator[list[str]]:
+    """Rows to take cells from: the usual cells, and the nearest rows."""
+    yield usual
+    for place in np.argpartition(unlike, N_NEAREST)[:N_NEAREST]:
+        yield frame.iloc[place].tolist()
 
 
 def _repairs(frame: pd.DataFrame, rows: np.ndarray, n_random: int) -> tuple[pd.DataFrame, pd.DataFrame]:

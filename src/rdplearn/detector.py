@@ -500,7 +500,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         names, group_of_column = column_groups(groups, self._column_names())
         scores = anomaly_scores(self, matrix)
         score_others = partial(anomaly_scores, self)
-        contributions = attribute(matrix, scores, self.typical_rows_, group_of_column, score_others)
+        contributions, pairs = attribute(matrix, scores, self.typical_rows_, group_of_column, score_others)
         if groups is not None and sp.issparse(contributions):
             contributions = contributions.toarray()  # groups are few
         return Explanation(
@@ -511,6 +511,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
             values=grouped_values(matrix, group_of_column),
             typical=typical_ranges(self.typical_rows_, group_of_column),
             typical_rows=grouped_typical_rows(self.typical_rows_, group_of_column),
+            pairs=pairs,
         )
 
     @for_partitions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from experiments.__main__ import app
 from typer.testing import CliRunner
@@ -34,3 +35,16 @@ def test_lines_are_written_once_for_each_label(tmp_path, monkeypatch):
     lines = list(results.read_file(path))
     assert [line["label"] for line in lines] == ["before", "after"]
     assert lines[0]["normal_reported"] == lines[1]["normal_reported"]
+
+
+@pytest.mark.parametrize("kind", false_alarms.ALL_ROWS)
+def test_every_kind_of_table_has_anomalies_of_its_own(kind):
+    rng = np.random.default_rng(0)
+    rows = false_alarms.ALL_ROWS[kind](300, rng)
+    anomalies = false_alarms.anomalies_of(kind, rows, 50, rng)
+    assert anomalies.shape == (50, rows.shape[1])
+    assert np.isfinite(rows).all()
+    assert np.isfinite(anomalies).all()
+    if kind == "rare binary":
+        assert set(np.unique(anomalies)) == {0.0, 1.0}
+        assert anomalies.mean() > 0.4 > rows.mean()

@@ -142,6 +142,20 @@ def test_the_best_repair_is_that_of_the_broken_cell():
     assert (by_more >= lowered).all(axis=None)
 
 
+def test_the_best_pair_is_that_of_two_broken_cells():
+    frame = shop()
+    frame.loc[3, ["tax", "town"]] = ["500", "Nowhere"]
+
+    def score(rows):
+        return ((rows["tax"].astype(float) > 100) | (rows["town"] == "Nowhere")) * 5.0
+
+    assert not repair.drops(frame, np.array([3]), score).to_numpy().any()
+    lowered = repair.pair_drops(frame, 3, score)
+    assert max(lowered, key=lowered.__getitem__) == {"tax", "town"}
+    assert lowered[frozenset({"tax", "town"})] == 5.0
+    assert lowered[frozenset({"tax", "price"})] == 0.0
+
+
 def test_what_no_repair_helps_lowers_nothing():
     lowered = repair.drops(shop(), np.array([0]), lambda rows: np.ones(len(rows)))
     assert not lowered.to_numpy().any()

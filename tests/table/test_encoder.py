@@ -412,7 +412,7 @@ def test_damaged_states_are_refused(mixed_encoder):
 def test_typical_values_are_told_in_words(mixed_encoder):
     told = {row["column"]: row for row in mixed_encoder.describe()}
     assert told["n"]["typical"] == "1.5 to 3"
-    assert told["c"]["typical"] == "a (50%), b (50%)"
+    assert told["c"]["typical"] == "a (33%), b (33%), missing (33%)"
     assert told["d"]["typical"] == "2024-01-01 to 2024-05-01"
     assert told["i"]["note"] == "left out: every value is different"
     assert told["k"]["note"] == "left out: the only value is 'x'"

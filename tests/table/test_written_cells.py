@@ -228,3 +228,49 @@ def test_a_detector_on_a_mixed_frame_says_who_takes_it():
     frame = pd.DataFrame({"a": [1.0, 2.0] * 10, "b": ["x", "y"] * 10})
     with pytest.raises(TableError, match=r"or pass the table to rdplearn.detect or TableModel, which take texts"):
         rdplearn.RDPDetector().fit(frame)
+
+
+def test_what_is_typical_is_said_as_people_would():
+    n_rows = 400
+    table = pa.table(
+        {
+            "state": ["CA"] * (n_rows - 1) + ["NV"],
+            "rarely": ["yes", "no"] * 4 + [None] * (n_rows - 8),
+            "street": [f"{i // 2} High Street" for i in range(n_rows)],
+            "studio": ["Big\xa0Studio", "Small"] * (n_rows // 2),
+            "opens": [f"{8 + i % 10:02d}:30" for i in range(n_rows)],
+            "title": ["of length " + "x" * (i % 10) + f" {i % 300:03d}" for i in range(n_rows)],
+            "day": [f"1986{1 + i % 12:02d}{1 + i % 28:02d}" for i in range(n_rows)],
+        }
+    )
+    told = {row["column"]: row for row in TableEncoder(kinds={"street": "category"}).look(table)}
+    assert told["state"]["typical"] == "CA (over 99%)"
+    assert told["rarely"]["typical"] == "missing (98%), no (1%), yes (1%)"
+    assert told["street"]["typical"] == "many different values"
+    assert told["studio"]["typical"] == "Big Studio (50%), Small (50%)"
+    assert told["opens"]["typical"] == "08:30 to 17:30"
+    assert told["title"]["typical"] == "14 to 23 letters"
+    assert told["day"]["note"].startswith("dates such as 1986")
+
+
+def test_dates_are_held_against_others_as_they_were_read():
+    days = [f"{1 + i % 12}/{1 + i % 28}/{10 + i % 10}" for i in range(200)]
+    table = pa.table({"sold": days, "amount": [float(i % 17) for i in range(200)]})
+    values = TableEncoder().fit(table).cell_values(table.to_batches()[0])
+    assert values[0].tolist() == ["2010-01-01", 0.0]
+    iso = pa.table({"sold": [f"20{10 + i % 10}-01-31T10:00" for i in range(200)], "amount": table["amount"]})
+    assert TableEncoder().fit(iso).cell_values(iso.to_batches()[0])[0, 0] == "2010-01-31T10:00"
+
+
+def test_what_nearly_always_differs_is_not_100_percent_of_it():
+    names = [f"name {i:05d}" for i in range(3000)]
+    names[7] = names[8]
+    with pytest.warns(RDPWarning, match="nearly every value is different"):
+        told = {row["column"]: row for row in TableEncoder().look(pa.table({"name": names, "n": [1, 2, 3] * 1000}))}
+    assert told["name"]["note"] == "left out: nearly every value is different"
+
+
+def test_more_values_than_are_remembered_are_about_as_many_as_rows_if_all_differ():
+    with pytest.warns(RDPWarning, match="every value is different"):
+        (told,) = TableEncoder().look(pa.table({"key": [f"K{i}" for i in range(6000)]}))
+    assert (told["distinct"], told["distinct_is_estimate"]) == (6000, True)

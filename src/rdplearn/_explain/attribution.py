@@ -12,6 +12,11 @@ says nothing: :math:`e_j = s(t \text{ with } x_j) - s(t)`. With :math:`s_0` the 
 of :math:`s(x) - s_0 - \sum_j (r_j + 0.01 e_j)` is shared out in proportion, so that contributions add up. The column
 whose repair is the largest comes first: what others have more than it is shared with it.
 
+Where no single repair takes off a twentieth, two columns may carry the row: a state and its number, say, of which each
+vouches for the other. Pairs of the columns with the largest contributions are then mended together. With
+:math:`r_{ij}` what the best pair takes off, its columns have the repairs :math:`(r_{ij} + r_i - r_j) / 2` and the other
+way round: what each adds to nothing and to the other, on average (their Shapley values).
+
 Of many columns only those are tried whose values deviate most from those of similar rows. Only scores are asked for, so
 that this holds for every detector, whatever it does inside. Columns may be grouped: a group is mended as a whole.
 """
@@ -20,7 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,8 +40,21 @@ ALONE = 0.01  # how much it counts what a value does by itself, beside what mend
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
 N_FREQUENT = 10
 WORTH_MENDING = 0.05  # of a row's score: what is less says nothing
+WORTH_TOGETHER = 0.2  # of a row's score, for two columns
 N_PROMISING = 6  # columns of a row that are mended in many ways
+N_PAIRED = 4  # columns of a row that are mended two at a time
 FIRST = 1e-6  # of a contribution, by which the first of equal ones is larger
+
+
+class Attribution(NamedTuple):
+    """What `attribute` finds.
+
+    contributions : (n_rows, n_groups), float64, CSR for sparse rows with a group per column
+    pairs : (n_rows, 2), two groups that lower the score only if both are mended; -1 for rows without
+    """
+
+    contributions: Matrix
+    pairs: Ints
 
 
 def attribute(
@@ -44,8 +63,8 @@ def attribute(
     typical_rows: TypicalRows,
     group_of_column: Ints,
     anomaly_scores: Callable[[Any], Doubles],
-) -> Matrix:
-    """Contributions of groups of columns: (n_rows, n_groups), float64, CSR for sparse rows with a group per column.
+) -> Attribution:
+    """Contributions of groups of columns, and which of them matter only together.
 
     Parameters
     ----------
@@ -59,7 +78,7 @@ def attribute(
     keeps_sparse = sp.issparse(matrix) and not together.any()
     usual, company = typical_rows.usual(together), Company(typical_rows, group_of_column, weights)
     size = int(np.clip(CELLS_AT_ONCE // matrix.shape[1], FEWEST_ROWS, MOST_ROWS))
-    parts = []
+    parts, pairs = [], []
     for block in row_blocks(matrix.shape[0], size):
         actual = matrix[block].astype(np.float64)
         typical, nearest = typical_rows.similar_rows(actual, together, weights)
@@ -71,13 +90,19 @@ def attribute(
         mended = cells.repairs(others, company if len(sizes) <= ALL_TRIED else None, scores[block], alone)
         alone = cells.placed(alone)
         totals = scores[block] - typical_rows.score
-        shared = (
-            share_sparse_rest(mended, ALONE * alone, totals, fallback_columns(actual, typical_rows))
-            if keeps_sparse
-            else share_rest(mended.toarray(), ALONE * alone.toarray(), totals)
-        )
+        pair = np.full((len(totals), 2), -1)
+        if keeps_sparse:
+            shared = share_sparse_rest(mended, ALONE * alone, totals, fallback_columns(actual, typical_rows))
+        else:
+            shared = share_rest(mended.toarray(), ALONE * alone.toarray(), totals)
+            if len(sizes) <= ALL_TRIED:
+                few = np.flatnonzero(mended.max(axis=1).toarray().ravel() <= WORTH_MENDING * totals)
+                found = cells.repaired_pairs(few, shared[few], others, company, scores[block])
+                mended, pair = found.credited(mended, totals)
+                shared = share_rest(mended.toarray(), ALONE * alone.toarray(), totals)
         parts.append(best_repair_first(shared, mended))
-    return sp.vstack(parts, format="csr") if keeps_sparse else np.concatenate(parts)
+        pairs.append(pair)
+    return Attribution(sp.vstack(parts, format="csr") if keeps_sparse else np.concatenate(parts), np.concatenate(pairs))
 
 
 def n_tried(n_groups: int) -> int:
@@ -165,6 +190,29 @@ class Cells:
             np.minimum.at(lowest, cells, self.anomaly_scores(borrowed))
         return self.placed(scores[self.rows] - lowest)
 
+    def repaired_pairs(
+        self, rows: Ints, contributions: Doubles, others: list[Matrix], company: Company, scores: Doubles
+    ) -> RepairedPairs:
+        """What mending two columns at once takes off the score of some rows.
+
+        contributions : (len(rows), n_groups), by which the columns are chosen
+        """
+        n_paired = min(N_PAIRED, contributions.shape[1])
+        chosen = np.argsort(-contributions, axis=1, kind="stable")[:, :n_paired]
+        pairs = np.array(list(combinations(range(n_paired), 2)), dtype=np.int64).reshape(-1, 2)
+        groups = chosen[:, pairs].reshape(-1, 2)
+        of_pair = np.repeat(rows, len(pairs))
+        if not len(groups):
+            return RepairedPairs(of_pair, groups, np.empty(0))
+        lowest = scores[of_pair]
+        for other in others:
+            made = BorrowedPairs(self.actual, other, of_pair, groups, self.group_of_column, of_pair)
+            lowest = np.minimum(lowest, self.anomaly_scores(made))
+        cells, sources = company.sources_of_pairs(self.actual, of_pair, groups)
+        made = BorrowedPairs(self.actual, company.rows, of_pair[cells], groups[cells], self.group_of_column, sources)
+        np.minimum.at(lowest, cells, self.anomaly_scores(made))
+        return RepairedPairs(of_pair, groups, scores[of_pair] - lowest)
+
     def alone(self, typical: Matrix) -> Doubles:
         """By how much the score of each typical row changes with the value of each cell of the actual row."""
         n_rows = typical.shape[0]
@@ -182,6 +230,28 @@ class Cells:
         """Effects of cells in their places: (n_rows, n_groups), zero where nothing is tried."""
         shape = (self.actual.shape[0], int(self.group_of_column.max()) + 1)
         return sp.csr_array((effects, (self.rows, self.groups)), shape=shape)
+
+
+class RepairedPairs(NamedTuple):
+    """Pairs of columns that were mended together. rows : (n_pairs,), ascending; groups : (n_pairs, 2)."""
+
+    rows: Ints
+    groups: Ints
+    lowered: Doubles
+
+    def credited(self, mended: sp.csr_array, totals: Doubles) -> tuple[sp.csr_array, Ints]:
+        """Repairs with those of the best pair of each row shared out between its columns, and which pair that is."""
+        together = np.full((len(totals), 2), -1)
+        best = first_of_each(self.rows, self.lowered, 1)
+        best = best[self.lowered[best] > WORTH_TOGETHER * np.maximum(totals[self.rows[best]], 0.0)]
+        if not len(best):
+            return mended, together
+        changed = mended.tolil()
+        for row, (one, other), both in zip(self.rows[best], self.groups[best], self.lowered[best], strict=True):
+            by_one, by_other = mended[row, one], mended[row, other]
+            changed[row, one], changed[row, other] = (both + by_one - by_other) / 2, (both + by_other - by_one) / 2
+        together[self.rows[best]] = self.groups[best]
+        return sp.csr_array(changed), together
 
 
 class BorrowedValues:
@@ -233,6 +303,25 @@ class BorrowedValues:
         taken.data[(self.group_of_column[taken.indices] == of_entry) != inside] = 0.0
         taken.eliminate_zeros()
         return taken
+
+
+class BorrowedPairs:
+    """Rows, each with the values of two groups taken from another row; made when a slice is asked for.
+
+    groups : (n_made, 2); the rest is as in `BorrowedValues`
+    """
+
+    def __init__(
+        self, base: Matrix, other: Matrix, rows: Ints, groups: Ints, group_of_column: Ints, sources: Ints
+    ) -> None:
+        self.once = BorrowedValues(base, other, rows, groups[:, 0], group_of_column, sources)
+        self.groups, self.shape = groups[:, 1], self.once.shape
+
+    def __getitem__(self, stretch: slice) -> Matrix:
+        made, once = self.once[stretch], self.once
+        places, sources = np.arange(made.shape[0]), once.sources[stretch]
+        twice = BorrowedValues(made, once.other, places, self.groups[stretch], once.group_of_column, sources)
+        return twice[:]
 
 
 def share_rest(own: Doubles, shared: Doubles, totals: Doubles) -> Doubles:

@@ -37,19 +37,30 @@ class Company:
 
         rows, groups : of each cell, its row among the `actual` ones, ascending, and its group of columns
         """
+        places = np.concatenate([self._nearest_of(actual, rows, groups[:, None]), self._spread[:, groups].T], axis=1)
+        return _each_once(places, np.take_along_axis(self._values[:, groups].T, places, axis=1))
+
+    def sources_of_pairs(self, actual: Matrix, rows: Ints, pairs: Ints) -> tuple[Ints, Ints]:
+        """The same for two groups at once, whose values come from one row. pairs : (n_cells, 2)."""
+        spread = [self._spread[place::2, groups].T for place, groups in enumerate(pairs.T)]
+        places = np.concatenate([self._nearest_of(actual, rows, pairs), *spread], axis=1)
+        one, other = (np.take_along_axis(self._values[:, groups].T, places, axis=1) for groups in pairs.T)
+        return _each_once(places, one * (self._values.max() + 1) + other)
+
+    def _nearest_of(self, actual: Matrix, rows: Ints, groups: Ints) -> Ints:
+        """The rows that are nearest by all columns but those of `groups`: (n_cells, N_NEAREST).
+
+        groups : (n_cells, n_left_out)
+        """
         n_rows, n_company = actual.shape[0], self._dense_rows.shape[0]
         widest = max(len(self._columns), *(len(columns) for columns in self._columns))
         at_once = max(1, CELLS_AT_ONCE // (n_company * widest))
         nearest = np.empty((len(rows), min(N_NEAREST, n_company)), dtype=np.int64)
         for block in row_blocks(n_rows, at_once):
             inside = slice(*np.searchsorted(rows, [block.start, block.stop]))
-            nearest[inside] = self._nearest(dense(actual[block]), rows[inside] - block.start, groups[inside])
-        places = np.concatenate([nearest, self._spread[:, groups].T], axis=1)
-        values = np.take_along_axis(self._values[:, groups].T, places, axis=1)
-        order = np.argsort(values, axis=1, kind="stable")
-        places, values = (np.take_along_axis(part, order, axis=1) for part in (places, values))
-        is_new = np.diff(values, axis=1, prepend=-1) > 0
-        return np.nonzero(is_new)[0], places[is_new]
+            if inside.start < inside.stop:
+                nearest[inside] = self._nearest(dense(actual[block]), rows[inside] - block.start, groups[inside])
+        return nearest
 
     @cached_property
     def _dense_rows(self) -> Doubles:
@@ -82,7 +93,10 @@ class Company:
         )
 
     def _nearest(self, block: Doubles, rows: Ints, groups: Ints) -> Ints:
-        """The rows that are nearest to each cell's row by all other columns: (n_cells, N_NEAREST), ascending."""
+        """The rows that are nearest to each cell's row by all other columns: (n_cells, N_NEAREST), ascending.
+
+        groups : (n_cells, n_left_out)
+        """
         # pairs of values, not of rows: the rows of a category have few
         apart = np.empty((len(self._columns), len(block), self._dense_rows.shape[0]))
         for group, (columns, (there, values)) in enumerate(zip(self._columns, self._distinct, strict=True)):
@@ -93,9 +107,19 @@ class Company:
             in_spreads[between == 0] = 0.0  # of a column that never varied, the same value is not far away
             # no product: BLAS would give the same row other last bits among other rows
             apart[group] = np.add.reduce(in_spreads * self.weights[columns], axis=2)[own][:, values]
-        by_others = apart.sum(axis=0)[rows] - apart[groups, rows]
+        by_others = apart.sum(axis=0)[rows]
+        for left_out in groups.T:
+            by_others -= apart[left_out, rows]
         n_nearest = min(N_NEAREST, by_others.shape[1])
         return np.sort(np.argpartition(by_others, n_nearest - 1, axis=1)[:, :n_nearest], axis=1)
+
+
+def _each_once(places: Ints, values: Ints) -> tuple[Ints, Ints]:
+    """Of each cell, a place for every different value: numbers of cells, places."""
+    order = np.argsort(values, axis=1, kind="stable")
+    places, values = (np.take_along_axis(part, order, axis=1) for part in (places, values))
+    is_new = np.diff(values, axis=1, prepend=-1) > 0
+    return np.nonzero(is_new)[0], places[is_new]
 
 
 def _distinct_rows(rows: Doubles) -> tuple[Doubles, Ints]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._explain.kinds import Kind, kinds_of
+from rdplearn._explain.kinds import Kind, Oddity, kinds_of, missing_words, oddity_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, dense
@@ -44,10 +44,13 @@ class Explanation:
         Typical rows, by which columns that go together are known; NaN for groups of several columns.
     places : (n_rows,), optional
         Where the rows stand in the table they were taken from, from 0; by default 0, 1, 2 and so on.
+    pairs : (n_rows, 2), optional
+        Two columns that carry a row together: mending one of them changes nothing. -1 in rows without such columns.
 
     Two columns *share the reason* in a row if their values go together in the typical rows (a correlation beyond 0.9,
-    up or down), both raise the score, and the lesser contribution is at least half of the greater: which of them comes
-    first is left to chance. `columns_of` names them to each other, and `sentences` tells them as "a or b".
+    up or down) or are both missing, both raise the score, and the lesser contribution is at least half of the greater:
+    which of them comes first is left to chance. `columns_of` names them to each other, and `sentences` tells them as "a
+    or b", or "a and b missing". The two columns of `pairs` share the reason as well: "a and b together".
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Explanation:
     typical: list[Typical]
     typical_rows: Any = None
     places: Ints | None = None
+    pairs: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.anomaly_scores)
@@ -116,6 +120,7 @@ class Explanation:
             anomaly_scores=self.anomaly_scores[rows],
             values=self.values[rows],
             places=np.asarray(rows) if self.places is None else self.places[rows],
+            pairs=None if self.pairs is None else self.pairs[rows],
         )
 
     def to_dicts(self, *, n_columns: int | None = None) -> list[dict[str, Any]]:
@@ -139,27 +144,31 @@ class Explanation:
         """One row's columns as plain values, the largest contribution first; those without any are left out.
 
         ``share`` is a column's part, from 0 to 1, of all that raises this row's score; ``shared_with`` names the others
-        that share the reason.
+        that share the reason; ``only_together`` says that mending one of these changes nothing; ``is_usual`` says that
+        the value is typical of its column, and at most odd in this row.
         """
         contributions, values = self._row(row)
         raised = float(np.sum(np.maximum(contributions, 0.0)))
         order = np.argsort(-contributions, kind="stable")
         order = order[contributions[order] != 0.0]
-        together = self._sharing(order, contributions)
+        pair = () if self.pairs is None else tuple(column for column in self.pairs[row].tolist() if column >= 0)
+        together = self._sharing(order, contributions, values, pair)
         return [
             {
                 "column": self.column_names[column],
                 "value": plain(values[column]),
                 "typical": self.typical[column].words(),
+                "is_usual": oddity_of(plain(values[column]), self.typical[column]) is Oddity.ELSEWHERE,
                 "contribution": float(contributions[column]),
                 "share": max(float(contributions[column]), 0.0) / raised if raised > 0 else 0.0,
                 "shared_with": [self.column_names[other] for other in together.get(int(column), ()) if other != column],
+                "only_together": int(column) in pair,
             }
             for column in order[:n_columns]
         ]
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
-        """What raises a row's score, in words, the most important column first, with those that share the reason."""
+        """What raises a row's score, in words, the most important column first, with those that share its reason."""
         return [sentence(*columns) for columns in self._reasons(row)[:n_columns]]
 
     def in_short(self, row: int, *, n_columns: int = 3) -> list[str]:
@@ -179,13 +188,16 @@ class Explanation:
         return [columns for place, columns in enumerate(reasons) if place == 0 or share_of(columns) >= WORTH_A_WORD]
 
     def _reasons(self, row: int) -> list[list[dict[str, Any]]]:
-        """The columns that raise a row's score, the largest contribution first, those that share a reason together."""
+        """The columns that raise a row's score, those that share a reason together.
+
+        The reason with the largest contribution comes first, the others by what their columns have together.
+        """
         found = []
         left = {column["column"]: column for column in self.columns_of(row) if column["contribution"] > 0}
         while left:
             first = next(iter(left.values()))
             found.append([left.pop(name) for name in (first["column"], *first["shared_with"]) if name in left])
-        return found
+        return [*found[:1], *sorted(found[1:], key=share_of, reverse=True)]
 
     def kinds(self) -> list[Kind]:
         """The rows by their first reasons: those with the same reason are one kind, the kind with most rows first."""
@@ -198,19 +210,29 @@ class Explanation:
         totals = np.asarray(raising.sum(axis=0), dtype=np.float64).ravel()
         return totals / max(float(totals.sum()), np.finfo(np.float64).tiny)
 
-    def _sharing(self, order: Ints, contributions: Doubles) -> dict[int, list[int]]:
-        """For columns that share the reason with others: all of these. order : the largest contribution first."""
-        found: dict[int, list[int]] = {}
-        if self.typical_rows is None:
-            return found
+    def _sharing(
+        self, order: Ints, contributions: Doubles, values: npt.NDArray[Any], pair: tuple[int, ...]
+    ) -> dict[int, list[int]]:
+        """For columns that share the reason with others: all of these.
+
+        order : the largest contribution first; pair : two columns that do so in any case
+        """
+        first_two = sorted(pair, key=lambda column: -contributions[column])
+        found: dict[int, list[int]] = dict.fromkeys(pair, first_two)
         order = order[contributions[order] > 0][:MOST_COMPARED]
-        some = dense(self.typical_rows[:, order])
+        missing = np.array([plain(values[column]) is None for column in order], dtype=bool)
+        some = None if self.typical_rows is None else dense(self.typical_rows[:, order])
         for place, first in enumerate(order):
             if int(first) in found:
                 continue
             near = np.arange(place + 1, len(order))
             near = near[contributions[order[near]] >= WITHIN * contributions[first]]
-            others = [int(order[n]) for n in near if int(order[n]) not in found and go_together(some[:, [place, n]])]
+            shares = [
+                (missing[place] and missing[n])
+                or (some is not None and not missing[[place, n]].any() and go_together(some[:, [place, n]]))
+                for n in near
+            ]
+            others = [int(order[n]) for n in near[np.array(shares, dtype=bool)] if int(order[n]) not in found]
             if others:
                 found |= {column: [int(first), *others] for column in (int(first), *others)}
         return found
@@ -228,6 +250,9 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
         contributions=np.concatenate([part.contributions for part in parts]),
         anomaly_scores=np.concatenate([part.anomaly_scores for part in parts]),
         values=np.concatenate([part.values for part in parts]),
+        pairs=None
+        if any(part.pairs is None for part in parts)
+        else np.concatenate([part.pairs for part in parts if part.pairs is not None]),
     )
 
 
@@ -238,18 +263,23 @@ def sentence(*columns: dict[str, Any]) -> str:
 
 def verb_of(columns: Sequence[dict[str, Any]]) -> str:
     """The verb of the sentence about them: there are several answers, and one column."""
-    return "account" if columns[0]["column"] == ANSWERS_COLUMN else "accounts"
+    is_plural = columns[0]["column"] == ANSWERS_COLUMN or (len(columns) > 1 and columns[0]["only_together"])
+    return "account" if is_plural else "accounts"
 
 
 def words_of(columns: Sequence[dict[str, Any]]) -> str:
     """What stands in columns that share a reason, and what is usual there."""
+    if len(columns) > 1 and all(column["value"] is None for column in columns):
+        return missing_words([column["column"] for column in columns])
+    only_together = len(columns) > 1 and all(column["only_together"] for column in columns)
     parts = []
     for column in columns:
-        typical = f" (typical {column['typical']})" if column["typical"] else ""
+        elsewhere = "; unusual for such rows" if column["is_usual"] else ""
+        typical = f" (typical {column['typical']}{elsewhere})" if column["typical"] else ""
         value = value_words(column["value"])
         said = f"({value})" if column["column"] == ANSWERS_COLUMN else value
         parts.append(f"{value_words(column['column'])} {said}{typical}")
-    return " or ".join(parts)
+    return f"{' and '.join(parts)} together" if only_together else " or ".join(parts)
 
 
 def share_of(columns: Sequence[dict[str, Any]]) -> float:

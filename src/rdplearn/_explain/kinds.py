@@ -72,7 +72,7 @@ class Kind:
 class Oddity(Enum):
     """What is odd about a value; the words are for values that differ."""
 
-    MISSING = "{column} missing"
+    MISSING = "{column} missing"  # with others that are missing in the same rows
     NO_NUMBER = "{column} is not a number"
     HIGH = "{column} {lowest} or more"
     LOW = "{column} {highest} or less"
@@ -93,6 +93,8 @@ class Reason:
     column: str
     value: Any
     oddity: Oddity
+    together: tuple[str, ...]  # the columns that share the reason, in the order of the table
+    partner: str = ""  # a column that only counts together with this one, and what stands there
 
 
 def kinds_of(explanation: Explanation) -> list[Kind]:
@@ -119,7 +121,7 @@ def kinds_of(explanation: Explanation) -> list[Kind]:
         alike[reason.column, reason.oddity].append(reason)
     typical = dict(zip(explanation.column_names, explanation.typical, strict=True))
     found = [
-        Kind(_title(group), column, typical[column].words(), tuple(reason.row for reason in group))
+        Kind(_title(group), column, _typical_words(group, typical[column]), tuple(reason.row for reason in group))
         for (column, _), of_column in alike.items()
         for group in _by_shared_value(of_column)
     ]
@@ -145,7 +147,9 @@ def _first_reasons(explanation: Explanation) -> list[Reason]:
         candidates = (told[0]["column"], *told[0]["shared_with"])
         column = max(candidates, key=lambda name: (n_led[name], -place_of[name]))
         value = next(entry["value"] for entry in told if entry["column"] == column)
-        reasons.append(Reason(row, column, value, oddity_of(value, explanation.typical[place_of[column]])))
+        oddity = oddity_of(value, explanation.typical[place_of[column]])
+        together = tuple(sorted(candidates, key=place_of.__getitem__))
+        reasons.append(Reason(row, column, value, oddity, together, _partner(told, column)))
     return reasons
 
 
@@ -184,9 +188,9 @@ def oddity_of(value: Any, typical: Typical) -> Oddity:
 
 
 def _oddity_of_moment(value: Any, low: str, high: str) -> Oddity:
-    """The same of years and dates, which are texts; one that is written in a way of its own is unusual."""
+    """The same of years and dates, which are texts; one that is written in a way of its own, or no date, is unusual."""
     moment = _comparable(str(value))
-    if moment is None:
+    if moment is None or _comparable(high) is None:
         return Oddity.UNUSUAL
     if moment > (_comparable(high) or moment):
         return Oddity.LATE
@@ -203,6 +207,33 @@ def _comparable(text: str) -> tuple[float, str] | None:
 def _word(value: Any) -> str:
     """A value as categories are written."""
     return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _together(reasons: list[Reason]) -> list[str]:
+    """The columns that share the reason in most of the rows."""
+    counts = Counter(name for reason in reasons for name in reason.together)
+    return [name for name, count in counts.items() if 2 * count > len(reasons)]
+
+
+def _typical_words(reasons: list[Reason], typical: Typical) -> str:
+    """What is usual in the column; nothing where several are missing, which have no range in common."""
+    return "" if reasons[0].oddity is Oddity.MISSING and len(_together(reasons)) > 1 else typical.words()
+
+
+def missing_words(columns: Sequence[str]) -> str:
+    """That columns are missing together.
+
+    Examples
+    --------
+    >>> missing_words(["tip"]), missing_words(["tip", "fare"])
+    ('tip missing', 'tip and fare missing')
+    >>> missing_words(["tip", "fare", "tolls", "total", "payment"])
+    'tip, fare and 3 more columns missing'
+    """
+    named = [value_words(column) for column in columns]
+    if len(named) > MOST_NAMED:
+        named = [*named[: MOST_NAMED - 1], f"{len(named) - MOST_NAMED + 1} more columns"]
+    return f"{' and '.join([', '.join(named[:-1]), named[-1]] if len(named) > 1 else named)} missing"
 
 
 def _rank(value: Any) -> Any:
@@ -227,13 +258,28 @@ def _by_shared_value(reasons: list[Reason]) -> list[list[Reason]]:
     return [*groups, rest] if rest else groups
 
 
+def _partner(told: list[dict[str, Any]], column: str) -> str:
+    others = [entry for entry in told if entry["only_together"] and entry["column"] != column]
+    is_pair = told[0]["only_together"] and len(others) == 1 and others[0]["value"] is not None
+    return f"{value_words(others[0]['column'])} = {value_words(others[0]['value'])}" if is_pair else ""
+
+
 def _title(reasons: list[Reason]) -> str:
+    """The reason in words, with the column that only counts together with it if that says the same in all rows."""
+    partners = {reason.partner for reason in reasons}
+    with_partner = f" with {partners.pop()}" if len(partners) == 1 and reasons[0].partner else ""
+    return _own_title(reasons) + with_partner
+
+
+def _own_title(reasons: list[Reason]) -> str:
     column, oddity = value_words(reasons[0].column), reasons[0].oddity
+    if oddity is Oddity.MISSING:
+        return missing_words(_together(reasons))
     values = list(dict.fromkeys(reason.value for reason in reasons))  # the highest score first
     if oddity in BEYOND and len(values) > 1:
         lowest, highest = (value_words(end(values, key=_rank)) for end in (min, max))
         return oddity.value.format(column=column, lowest=lowest, highest=highest)
-    if oddity is Oddity.MISSING or len(values) > MOST_NAMED or (len(values) > 1 and oddity is not Oddity.UNUSUAL):
+    if len(values) > MOST_NAMED or (len(values) > 1 and oddity is not Oddity.UNUSUAL):
         return oddity.value.format(column=column)
     remark = {Oddity.NO_NUMBER: ", not a number", Oddity.ELSEWHERE: ", unusual for such rows"}.get(oddity, "")
     return f"{column} = {' or '.join(value_words(value) for value in values)}{remark}"

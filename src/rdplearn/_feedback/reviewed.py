@@ -250,6 +250,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
             values=np.column_stack([values.astype(object), told]),
             typical=[*explanation.typical, Typical()],
             typical_rows=_with_empty_column(explanation.typical_rows),
+            pairs=explanation.pairs,
         )
 
     # ---- what is learned

@@ -9,6 +9,7 @@ their own. All of it is a surprise, :math:`-\log p`, of a column of the *table*,
 - *holes*: the surprises of all that is missing, added up, but no more than rows with as many such holes are rare.
 
 With `J` columns there are `J` chances to be surprised, so each pays :math:`\log J`, or less than that by its weight.
+The components of a text or date pay for their number in the same way.
 
 How soon cells are believed depends on the table. Where all columns are numbers, anomalies tend to be rows that are odd
 as a whole, and cells are heard when they are sure: their *odds* are -1. In tables as people write them, with

@@ -123,9 +123,11 @@ def _explained_row() -> Schema:
         column={"type": "string"},
         value={},
         typical={"type": ["string", "null"]},
+        is_usual={"type": "boolean"},
         contribution={"type": "number"},
         share={"type": "number"},
         shared_with=_list({"type": "string"}),
+        only_together={"type": "boolean"},
     )
     return _object(
         **_scored_row(),

@@ -40,8 +40,11 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
     for place in np.flatnonzero(table.is_mark):
         rarity[place] = -np.log(max(n_ones(columns[place]), 0.5) / n_rows)
     by_word = worded[table.group_of_column] | table.is_mark
+    n_chances = np.bincount(table.group_of_column, ~table.is_mark)[table.group_of_column]
     curves = [
-        (np.array([0.0, 1.0]), np.array([0.0, rarity[place]])) if by_word[place] else tail_curve(column)
+        (np.array([0.0, 1.0]), np.array([0.0, rarity[place]]))
+        if by_word[place]
+        else as_one_of(int(n_chances[place]), *tail_curve(column))
         for place, column in enumerate(columns)
     ]
     zeroed = [with_zero_at_zero(column, *curve) for column, curve in zip(columns, curves, strict=True)]
@@ -57,6 +60,17 @@ def learn_cells(sample: Matrix, table: TableColumns, ranks: View) -> CellVoice:
         companions=learn_companions(dense(ranks(sample)), table, ranks, ceilings) if has_company else None,
     )
     return replace(voice, hole_curve=rarity_of_holes(voice.added_holes(dense(voice.cells(sample)))))
+
+
+def as_one_of(n_chances: int, knots: Doubles, heights: Doubles) -> Curve:
+    """The surprise of one of several components: a text of thirty components has thirty chances to look odd.
+
+    Examples
+    --------
+    >>> as_one_of(32, np.array([0.0, 1.0]), np.array([1.0, 6.0]))[1].round(1).tolist()
+    [0.0, 2.5]
+    """
+    return knots, np.maximum(heights - np.log(n_chances), 0.0)
 
 
 def rarity_of_holes(added: Floats) -> Curve:

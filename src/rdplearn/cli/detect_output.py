@@ -113,7 +113,8 @@ def print_kinds(facts: Mapping[str, Any]) -> None:
     shown = [{title: kind[name] for name, title in names.items()} for kind in kinds[:MOST_KINDS]]
     print_rows(shown, whole=["kind of anomaly", "typical"])
     if len(kinds) > MOST_KINDS:
-        typer.echo(f"{len(kinds) - MOST_KINDS:,} more kinds, with --json.")
+        n_more = len(kinds) - MOST_KINDS
+        typer.echo(f"{n_more:,} more {'kind' if n_more == 1 else 'kinds'}, with --json.")
     n_told = sum(kind["n_rows"] for kind in kinds)
     if n_told < facts["n_anomalous"]:
         typer.echo(f"Kinds of the {n_told:,} highest of the reported rows; --top looks at more.")

@@ -123,6 +123,5 @@ def shown_column(column: dict[str, Any]) -> dict[str, Any]:
     names = column["becomes"]
     becomes = ", ".join(names) if len(names) <= 2 else f"{len(names)} components"
     shown = {**column, "becomes": becomes or "(left out)"}
-    if shown.pop("distinct_is_estimate", False):
-        shown["distinct"] = f"about {column['distinct']:,}"
-    return shown
+    about = "about " if shown.pop("distinct_is_estimate", False) else ""
+    return shown | {"distinct": f"{about}{column['distinct']:,}"}

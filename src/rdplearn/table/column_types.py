@@ -42,6 +42,7 @@ FEWEST_ROWS_TO_JUDGE = 20
 NEARLY_ALL = 0.9
 NEARLY_DIFFERENT = 0.99  # different values, as a share of the rows, of texts that tell rows apart and nothing else
 NEARLY_DIFFERENT_CODES = 0.9
+NEARLY_EVERY = 0.9995  # rounds to 100.0%
 WORDS_OF_PROSE = 4
 WORDS_OF_A_SENTENCE = 6
 YEARS = (1000, 2200)
@@ -217,7 +218,7 @@ def _decide_number(column: ColumnSummary) -> Decision:
     is_whole = numbers.n_fractions == 0 and numbers.n_infinite == 0
     enough = column.n_present >= FEWEST_ROWS_TO_JUDGE
     if is_whole and column.n_compact_dates == _n_numbers(column):
-        return Decision("date", "dates such as 20181014", is_compact=True)
+        return Decision("date", f"dates such as {shown_value(column)}", is_compact=True)
     if is_whole and says_year(column.name) and _are_years(column):
         return Decision("year")
     if is_whole and enough and numbers.sample.all_different and column.n_missing == 0:
@@ -368,7 +369,8 @@ def _decide_words(column: ColumnSummary, table: str) -> Decision:
     if longest >= LONGEST_KEPT_TEXT or (n_words >= WORDS_OF_A_SENTENCE and repeats_little and column.form == "text"):
         return Decision("text", "free text: hashed letter triples", warning)
     if enough and share >= (NEARLY_DIFFERENT_CODES if says_code(column.name) else NEARLY_DIFFERENT):
-        how_many = "every value is" if column.texts.all_different else f"{share:.1%} of the values are"
+        nearly = "nearly every value is" if share >= NEARLY_EVERY else f"{share:.1%} of the values are"
+        how_many = "every value is" if column.texts.all_different else nearly
         return Decision("identifier", f"left out: {how_many} different", warning)
     if n_words >= WORDS_OF_PROSE and repeats_little and column.form == "text":
         return Decision("text", "free text: hashed letter triples", warning)

@@ -22,6 +22,7 @@ from rdplearn.table.encodings import (
     Text,
     Time,
     Year,
+    moment_text,
     spread_of_numbers,
     typical_values,
 )
@@ -94,16 +95,20 @@ class EncodedColumn:
             n_missing += sum(column.markers.values())
         has_holes = n_missing > 0 or column.infinities.n_rows > 0 or decision.has_misfits
         sample = column.texts if column.form in ("text", "category") else column.numbers.sample
+        sample = column.moments[False].sample if column.form == "moment" else sample
+        # an estimate is no better than this where all that is remembered is different
+        seems_different = sample.overflowed and sample.all_different
+        n_distinct = column.n_present if seems_different else min(column.n_distinct, column.n_present)
         return cls(
             source=column.name,
             encoding=encoding,
             indicator=has_holes and decision.kind not in ("empty", "unreadable"),
             n_missing=n_missing,
-            n_distinct=min(column.n_distinct, column.n_present),
+            n_distinct=n_distinct,
             typical=typical_values(column, encoding, rules),
             note=note,
             marks_misfits=decision.has_misfits,
-            is_estimate=column.moments[False].sample.overflowed if column.form == "moment" else sample.overflowed,
+            is_estimate=sample.overflowed,
         )
 
     @property
@@ -157,7 +162,7 @@ class EncodedColumn:
         return pieces
 
     def values(self, cells: pa.Array, rules: TextRules, table: str) -> list[Any]:
-        """What the cells say, for people: numbers as numbers, None where they are missing, the rest as it stands."""
+        """What the cells say, for people: numbers and dates as read, the rest as it stands, None for missing ones."""
         array = clean_cells(cells, rules, self.source, table)
         by_number = isinstance(self.encoding, Number) or (isinstance(self.encoding, Boolean) and not is_text(array))
         if by_number and isinstance(self.encoding, Number | Boolean):
@@ -168,6 +173,10 @@ class EncodedColumn:
             pairs = zip(values, as_they_stand, strict=True)
             return [text if isinstance(value, float) and np.isnan(value) else value for value, text in pairs]
         listed: list[Any] = (array if isinstance(self.encoding, Date | Time) else words_of(array)).to_pylist()
+        if isinstance(self.encoding, Date) and is_text(array):
+            moments = self.encoding.read(array, rules)
+            for row in np.flatnonzero(~np.isnan(moments)):
+                listed[row] = as_written_or_read(listed[row], moment_text(moments[row]))
         return listed
 
     def expected_entries(self, column: ColumnSummary) -> float:
@@ -211,3 +220,14 @@ class EncodedColumn:
         if not self.marks_misfits:
             findings.note(self.source, NOT_FITTING, Stray.find(array, unread))
         return unread
+
+
+def as_written_or_read(text: str, moment: str) -> str:
+    """A date as it was read, so that it can be held against others; as it stands if that says the same.
+
+    Examples
+    --------
+    >>> as_written_or_read("2024-01-31T10:00", "2024-01-31 10:00:00"), as_written_or_read("1/31/24", "2024-01-31")
+    ('2024-01-31T10:00', '2024-01-31')
+    """
+    return text if text.startswith(moment[:10]) else moment

@@ -32,7 +32,7 @@ from rdplearn.table.hashing import trigram_shares
 from rdplearn.table.moments import SECONDS_PER_DAY, compact_dates, read_moments, read_times_of_day
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import ColumnSummary, Stray
-from rdplearn.table.typical import TYPICAL_SHARES, Typical
+from rdplearn.table.typical import MISSING_WORD, TYPICAL_SHARES, Typical
 from rdplearn.table.written_numbers import read_written
 
 if TYPE_CHECKING:
@@ -310,6 +310,9 @@ def spread_of_dates(column: ColumnSummary, day_first: bool, is_compact: bool) ->
 
 def typical_values(column: ColumnSummary, encoding: Encoding, rules: TextRules) -> Typical:
     """What is usual in a column, for a user to compare a value with."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if isinstance(encoding, Number):
         numbers = spread_of_numbers(column, rules, encoding.decimal, encoding.dress)
         low, high = (numbers.quantile(share) for share in TYPICAL_SHARES)
@@ -322,11 +325,38 @@ def typical_values(column: ColumnSummary, encoding: Encoding, rules: TextRules) 
         return Typical(low=first, high=last)
     if isinstance(encoding, Category | Boolean) and column.n_present:
         counts = category_counts(column)
+        if column.n_missing:
+            counts[MISSING_WORD] = counts.get(MISSING_WORD, 0) + column.n_missing
         top = sorted(counts, key=lambda word: (-counts[word], word))[:N_TYPICAL]
-        return Typical(values=top, shares=[counts[word] / column.n_present for word in top])
+        return Typical(values=top, shares=[counts[word] / column.n_rows for word in top])
+    if isinstance(encoding, Time | Text) and len(column.texts.values):
+        texts = pa.array(column.texts.values.tolist(), pa.string())
+        is_time = isinstance(encoding, Time)
+        values = read_times_of_day(texts) if is_time else as_floats(pc.utf8_length(texts))
+        spread, known = Spread(column.capacity), ~np.isnan(values)
+        spread.add(values[known], column.texts.counts[known])
+        low, high = (spread.quantile(share) for share in TYPICAL_SHARES)
+        if is_time:
+            return Typical(low=_clock_text(low), high=_clock_text(high))
+        ends = [f"{low:.0f}", f"{high:.0f} letters"] if low < high else [f"{low:.0f} letters"] * 2
+        return Typical(low=ends[0], high=ends[1])
     return Typical()
 
 
+def moment_text(seconds: float) -> str:
+    """A moment in seconds since 1970 as a date, with the time of day unless it is midnight.
+
+    Examples
+    --------
+    >>> moment_text(86400.0), moment_text(86460.0)
+    ('1970-01-02', '1970-01-02 00:01:00')
+    """
+    return str(np.datetime64(0, "s") + np.timedelta64(round(seconds), "s")).replace("T", " ").removesuffix(" 00:00:00")
+
+
 def _date_text(seconds: Spread, share: float) -> str:
-    moment = np.datetime64(0, "s") + np.timedelta64(round(seconds.quantile(share)), "s")
-    return str(moment)[:10]
+    return moment_text(seconds.quantile(share))[:10]
+
+
+def _clock_text(seconds: float) -> str:
+    return str(np.datetime64(0, "s") + np.timedelta64(round(seconds), "s"))[11:16]

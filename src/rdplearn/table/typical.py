@@ -10,6 +10,8 @@ import numpy as np
 from rdplearn.table.wording import printable
 
 TYPICAL_SHARES = (0.05, 0.95)  # of its numbers, so many lie below the two ends of a column's typical range
+LEAST_NAMED = 0.005  # share of the rows: a value that no more have is no example of what is typical
+MISSING_WORD, MANY_WORDS = "missing", "many different values"
 LONGEST_VALUE = 40
 
 
@@ -17,8 +19,9 @@ LONGEST_VALUE = 40
 class Typical:
     """The typical values of one column; everything is empty where there is nothing to compare with.
 
-    low, high : nine tenths of the numbers lie between them; dates are texts such as 2024-01-31
-    values, shares : the most frequent values, and the share of rows that each has
+    low, high : nine tenths of the numbers lie between them; dates are texts such as 2024-01-31, times of day such as
+        13:45, and of free texts it is their length: "4" and "31 letters"
+    values, shares : the most frequent values, and the share of rows that each has; holes count as a value
 
     Examples
     --------
@@ -26,6 +29,10 @@ class Typical:
     '20 to 310.5'
     >>> Typical(values=["Rome", "Oslo"], shares=[0.75, 0.25]).words()
     'Rome (75%), Oslo (25%)'
+    >>> Typical(values=["CA", "NV"], shares=[0.998, 0.002]).words()
+    'CA (over 99%)'
+    >>> Typical(values=["1 High Street", "9 Low Street"], shares=[0.003, 0.002]).words()
+    'many different values'
     """
 
     low: float | str | None = None
@@ -38,8 +45,21 @@ class Typical:
         if self.low is not None and self.high is not None:
             low, high = value_words(self.low), value_words(self.high)
             return low if low == high else f"{low} to {high}"
-        pairs = zip(self.values, self.shares, strict=True)
-        return ", ".join(f"{value_words(value)} ({share:.0%})" for value, share in pairs)
+        named = [pair for pair in zip(self.values, self.shares, strict=True) if pair[1] > LEAST_NAMED]
+        if self.values and not named:
+            return MANY_WORDS
+        return ", ".join(f"{value_words(value)} ({share_words(share)})" for value, share in named)
+
+
+def share_words(share: float) -> str:
+    """A share of the rows for people: not all of them is not 100%.
+
+    Examples
+    --------
+    >>> share_words(0.75), share_words(0.998), share_words(1.0)
+    ('75%', 'over 99%', '100%')
+    """
+    return "over 99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
 
 
 def number_text(value: float) -> str:
@@ -64,7 +84,7 @@ def value_words(value: Any) -> str:
     ('9,800', 'missing', 'yes', 'two\\nlines')
     """
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
-        return "missing"
+        return MISSING_WORD
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | float | np.integer | np.floating):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from unicodedata import category
 
 
 def rows_text(n_rows: int) -> str:
@@ -15,14 +16,16 @@ def rows_text(n_rows: int) -> str:
 
 
 def printable(text: str) -> str:
-    r"""A text without characters that steer a terminal: they are written out.
+    r"""A text without characters that steer a terminal: they are written out. Blanks of any width are blanks.
 
-    >>> printable("red \x1b[31m")
-    'red \\x1b[31m'
+    >>> printable("red \x1b[31m"), printable("Warner\xa0Bros.")
+    ('red \\x1b[31m', 'Warner Bros.')
     """
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return "".join(
+        " " if category(letter) == "Zs" else letter if letter.isprintable() else repr(letter)[1:-1] for letter in text
+    )
 
 
 def shown(text: object) -> str:

@@ -14,12 +14,23 @@ function mainReason(row) {
 function reasonCell(row) {
   const [reason] = raisingColumns(row);
   if (!reason) return element("span", { class: "aside", text: row.reasons ? "" : "not explained" });
-  return reasonWords(reason);
+  const others = raisingColumns(row).filter((column) => reason.shared_with.includes(column.column));
+  if (reason.value === null && others.length && others.every((column) => column.value === null)) return missingWords([reason, ...others]);
+  const words = reasonWords(reason);
+  if (reason.only_together) others.forEach((column) => words.append(element("span", { class: "aside" }, " with "), reasonWords(column)));
+  return words;
+}
+
+function missingWords(reasons) {
+  const names = reasons.flatMap((reason, place) => [place ? ", " : "", own(reason.column, "b")]);
+  return element("span", { class: "words" }, ...names, " missing");
 }
 
 function reasonWords(reason) {
   const words = element("span", { class: "words" }, own(reason.column, "b"), " ", own(valueWords(reason.value)));
-  if (reason.typical) words.append(element("span", { class: "aside" }, " typical ", own(reason.typical)));
+  if (reason.typical) {
+    words.append(element("span", { class: "aside" }, " typical ", own(reason.typical), reason.is_usual ? "; unusual for such rows" : ""));
+  }
   return words;
 }
 
