@@ -197,7 +197,8 @@ def test_types_of_postgresql_become_plain_columns(postgresql: Shop):
 
 @pytest.mark.parametrize("query", ["DROP TABLE sales", "DELETE FROM sales", "DELETE FROM sales RETURNING *"])
 def test_a_query_that_would_change_the_database_changes_nothing(shop: Shop, query: str):
-    with pytest.raises(TableError, match=r"Cannot read the query: .*\. Pass a query that reads, such as SELECT\."):
+    told = r"Cannot read the query: .*\. Pass a query that reads, such as SELECT\.|There are no columns in the query\."
+    with pytest.raises(TableError, match=told):
         rows_of(open_table(connection=shop.uri, query=query))
     assert rows_of(open_table(connection=shop.uri, table="sales")).num_rows == 300
 
