@@ -6,7 +6,8 @@
 # `make soak` runs the long tests (`make soak PART=tables` some of them), and writes their figures to docs/soak.md.
 # `make test-wheel` tests the wheel without extras and with each of them, in environments of their own.
 # `make test-core PYTHON=python3.13 DEPENDENCIES=oldest` runs the core of the tests on another Python, or with other versions.
-# `make test-spark` installs Spark and tests it.
+# `make test-spark`, `make test-mlflow` and `make test-isotree` install what is too large or too slow for `make test`, or at
+# odds with it, and run the tests that need it.
 # `make test-data` runs the tests on the paper's data sets, where RDPLEARN_DATA names their folder.
 
 # The first Python that fits: 3.11 or newer. `make PYTHON=... test` takes another one.
@@ -17,19 +18,19 @@ BIN := $(VENV)/bin
 # One thread each, said to Numba too: experiments hold their own processes to one, and Numba takes no second answer.
 PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: demo test docs test-data test-core test-wheel test-spark test-mlflow soak coverage browser postgresql lint benchmark clean
+.PHONY: demo test docs test-data test-core test-wheel test-spark test-mlflow test-isotree soak coverage browser postgresql lint benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/rdplearn demo
 
 # Nothing outside this folder is looked at: data sets have a command of their own.
 test: lint browser postgresql
-	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not soak and not spark"
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -m "not data and not soak and not apart"
 
 # Slower than `make test` by half, and so apart from it. The floor is in pyproject.toml. What is measured is written to a file,
 # so that tests of a full disk and of kills while writing would be about that file.
 coverage: $(VENV)/ready-for-tests browser postgresql
-	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -q -m "not data and not soak and not spark" \
+	env -u RDPLEARN_DATA RDPLEARN_CACHE=$(CURDIR)/$(VENV)/no-cache $(PYTEST) -q -m "not data and not soak and not apart" \
 	  -k "not test_a_full_disk_is_told_by_fit and not test_a_killed_write_leaves_the_table" \
 	  --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
@@ -79,13 +80,18 @@ test-spark: $(VENV)/ready-for-tests
 	fi; \
 	echo "There is no Java here: the tests of Spark are skipped."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pyspark
-	$(PYTEST) -n 1 -m spark tests/spark
+	$(PYTEST) -n 1 -m apart tests/spark
 
 # MLflow holds pyarrow back, so its flavour is tested in an environment of its own, which is made anew each time.
 test-mlflow:
 	$(PYTHON) -m venv --clear $(VENV)-mlflow
 	$(VENV)-mlflow/bin/python -m pip install --quiet --disable-pip-version-check ".[mlflow]" pytest hypothesis
 	$(VENV)-mlflow/bin/python -m pytest -W default tests/test_mlflow.py
+
+# The extended isolation forest, a competitor in the experiments, is compiled for many minutes: there is no wheel of it.
+test-isotree: $(VENV)/ready-for-tests
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt isotree
+	$(PYTEST) -n 1 -m apart tests/experiments
 
 # A link to a page or a heading that is not there is a warning, too, so links are checked without a network.
 docs: $(VENV)/ready-for-docs

@@ -95,12 +95,15 @@ def test_weights_make_columns_count_more_or_not_at_all():
     assert np.corrcoef(none["anomaly_score"], without["anomaly_score"])[0, 1] > 0.6
     more = rdplearn.detect(frame, weights={"city": 50}, **QUICK)
     assert more["rank"][4] < more["rank"][3]
+    most = rdplearn.detect(frame, weights={"city": 1000}, **QUICK)
+    assert np.isfinite(most["anomaly_score"]).all()
 
 
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ({"amount": -1}, "numbers of at least 0. Got -1 for 'amount'"),
+        ({"amount": -1}, "numbers from 0 to 1,000. Got -1 for 'amount'"),
+        ({"amount": 1e300}, r"numbers from 0 to 1,000. Got 1e\+300 for 'amount'"),
         ({"amount": "much"}, "Got 'much' for 'amount'"),
         ({"amuont": 1}, "names column 'amuont'.*Did you mean 'amount'"),
         (dict.fromkeys(orders().columns, 0), "every column that is used 0"),

@@ -39,6 +39,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.apart
 def test_the_folder_loads_and_scores_the_same(folder):
     import mlflow.pyfunc
 
@@ -49,6 +50,7 @@ def test_the_folder_loads_and_scores_the_same(folder):
     assert found["anomalous"].tolist() == (expected.predict(frame) == -1).tolist()
 
 
+@pytest.mark.apart
 def test_a_column_that_is_missing_is_refused(folder):
     import mlflow.pyfunc
 
@@ -56,6 +58,7 @@ def test_a_column_that_is_missing_is_refused(folder):
         mlflow.pyfunc.load_model(str(folder)).predict(orders().to_pandas().drop(columns="city"))
 
 
+@pytest.mark.apart
 def test_mlflow_serves_it(folder):
     frame = orders().to_pandas().head(5)
     with socket.create_server(("127.0.0.1", 0)) as free:

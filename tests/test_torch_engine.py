@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, RDPWarning, RecordEvery, TorchOptions
 from rdplearn._model import losses
@@ -22,6 +21,7 @@ from rdplearn._training import random_stream
 from rdplearn._training.engines.plain import PlainEngine
 from rdplearn._training.settings import TrainingSettings, TrainingTask
 from tests.conftest import assert_same_to_rounding, planted_table, training_settings
+from tests.test_common_checks import checked_with_array_apis, with_checks
 
 torch = pytest.importorskip("torch", reason="the torch engine needs PyTorch")
 nn, F = torch.nn, torch.nn.functional
@@ -237,9 +237,13 @@ CHECKED = [
 ]
 
 
-@parametrize_with_checks(CHECKED)
+@with_checks(CHECKED)
 def test_scikit_learn_common_check(estimator, check):
     check(estimator)
+
+
+def test_array_apis_may_be_switched_on():
+    assert checked_with_array_apis("tests.test_torch_engine.CHECKED") == "3 checked"
 
 
 # networks and losses of one's own

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from rdplearn._model.inner_products import InnerProducts, limit_products, products_of
@@ -273,17 +274,24 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         matrix = read_matrix(self, X, reset=False)
         return map_rows(matrix, self.chosen_.view, self.feature_map_, self.n_components_, self.n_jobs)
 
-    def inverse_transform(self, X: Any) -> Doubles:
-        """Rows that features were decoded to, dense, in the table's own units. Shape (n_rows, n_columns).
-
-        Needs the reconstruction loss: ``reconstruction_weight`` above 0 at fit.
-        """
-        check_is_fitted(self)
-        if self.decoder_ is None:
-            raise ValueError(
+    def _may_be_inverted(self) -> bool:
+        """Before a fit nobody knows."""
+        if getattr(self, "decoder_", self) is None:
+            raise AttributeError(
                 "inverse_transform needs a decoder, and none was learned. Fit with pairs='one' and a "
                 "'reconstruction_weight' above 0, as RDPTransformer.paper() has it."
             )
+        return True
+
+    @available_if(_may_be_inverted)  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: Any) -> Doubles:
+        """Rows that features were decoded to, dense, in the table's own units. Shape (n_rows, n_columns).
+
+        Needs the reconstruction loss: ``reconstruction_weight`` above 0 at fit. Without it, a fitted transformer has no
+        such method.
+        """
+        check_is_fitted(self)
+        assert self.decoder_ is not None
         features = check_array(X, dtype=np.float32, input_name="X", estimator=self)
         if features.shape[1] != self.n_components_:
             raise ValueError(

@@ -250,3 +250,18 @@ def test_shell_completion_is_there():
         env=told,
     )
     assert "complete" in done.stdout
+
+
+@pytest.mark.parametrize(("option", "values"), [("--weight", ("1", "2")), ("--kind", ("number", "text"))])
+def test_two_answers_for_one_column_are_refused(run: Run, table: Path, tmp_path: Path, option: str, values):
+    both = [word for value in values for word in (option, f"amount={value}")]
+    told = run("fit", table, "-m", tmp_path / "m", *both, *QUICK, exit_code=2)
+    assert f"'amount' has {values[0]} and {values[1]}: pass one." in told.output
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that cannot be read, as Linux has")
+def test_a_file_that_cannot_be_read_is_no_fault_of_standard_output(run: Run):
+    told = run("inspect", "/proc/self/mem", exit_code=1)
+    assert told.output.startswith("rdplearn: Cannot read '/proc/self/mem': ")
+    assert "Input/output error" in told.output

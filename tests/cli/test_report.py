@@ -18,6 +18,12 @@ def test_detect_writes_a_report_beside_everything_else(run: Run, table: Path, tm
     assert [file.name for file in sorted(tmp_path.iterdir())] == ["report.html", "sales.csv"]
 
 
+def test_two_rows_are_enough_for_a_report(run: Run, tmp_path: Path):
+    (tmp_path / "two.csv").write_text("a,b\n1,2\n3,4\n")
+    run("detect", tmp_path / "two.csv", "--report", tmp_path / "report.html", *QUICK)
+    assert (tmp_path / "report.html").exists()
+
+
 def test_report_tells_its_summary_and_writes_the_page(run: Run, model: Path, table: Path, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = run("report", model, table, "--id", "order").stdout

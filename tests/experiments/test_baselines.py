@@ -42,7 +42,7 @@ def made(name, seed=0, **options):
 
 DETECTORS = [
     "iForest", "AE", "REPEN", "DAGMM", "kNN", "LOF", "ECOD", "PCA", "MCD", "OCSVM",
-    "DeepSVDD", "INNE", "LODA", "EIF",
+    "DeepSVDD", "INNE", "LODA", pytest.param("EIF", marks=pytest.mark.apart),
 ]  # fmt: skip
 
 

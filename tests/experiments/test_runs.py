@@ -336,9 +336,6 @@ def test_command_line_refuses_unknown_names(folders):
 
 
 def test_rdp_is_called_with_the_paper_s_protocol():
-    rdplearn = pytest.importorskip("rdplearn")
-    if not hasattr(rdplearn, "RDPDetector"):
-        pytest.skip("rdplearn has no RDPDetector yet")
     from experiments.evaluation import evaluate
 
     for name in ("RDP", "RND", "RDP without L_rdp", "RDP without L_aux", "Org_SS", "SRP_SS"):

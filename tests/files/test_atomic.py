@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -125,8 +126,7 @@ class mounted:  # noqa: N801 - reads as a phrase: with mounted(folder, "size=64k
 
     def __enter__(self) -> None:
         command = ["mount", "-t", "tmpfs", "-o", self.options, "tmpfs", str(self.folder)]
-        done = subprocess.run(command, check=False, capture_output=True)
-        if done.returncode:
+        if shutil.which("mount") is None or subprocess.run(command, check=False, capture_output=True).returncode:
             pytest.skip("needs the right to mount")
 
     def __exit__(self, *_: object) -> None:

@@ -45,8 +45,12 @@ def in_fork(work: Callable[[], str], *, seconds: int, more_memory: int = GIGABYT
 
 
 def of_each(work: Callable[[Path], str], paths: Sequence[Path], *, seconds: int) -> list[Outcome]:
-    """Do `work`, which says one word, on each file: all in one fork; if that ends badly, each in a fork of its own."""
-    together = in_fork(lambda: " ".join(work(path) for path in paths), seconds=seconds)
+    """Do `work`, which says one word, on each file: all in one fork; if that ends badly, each in a fork of its own.
+
+    A file may take so many seconds, and all of them so many times that: were it not so, files that are merely slow
+    would end the fork that they share, and be worked on twice.
+    """
+    together = in_fork(lambda: " ".join(work(path) for path in paths), seconds=seconds * len(paths))
     if together.exit_code == 0:
         words = together.said.split()
         assert len(words) == len(paths), together.said

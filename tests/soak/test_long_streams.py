@@ -1,7 +1,14 @@
-"""Tables of five million rows, scored from file to file: every row once, with no more memory than half a million."""
+"""Tables of five million rows, scored from file to file: every row once, with memory that stays flat.
+
+What grows while the first million rows go by is not the table: Arrow's pool has its most at the start, 68 MB of a CSV
+file. It is pages that mimalloc and malloc keep for the next time. So a run of half a million rows is compared only
+roughly, and what must stay is the memory of the run itself: its last quarter has no more than its second.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,14 +17,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.tables import command, timed
+from benchmarks.tables import command
 
 import rdplearn
 from rdplearn.table import open_table
 from tests.soak.conftest import Record, sized
 
 FEW, MANY, ROWS_A_BATCH = 500_000, 5_000_000, 50_000
-MOST_GROWTH = 1.2
+MOST_GROWTH = 1.2  # of the peak, against that of the short table
+MOST_CREEP = 1.05  # of the mean of the last quarter, against that of the second
 CITIES = np.array(["Oslo", "Rome", "Paris", "Lima"])
 
 
@@ -50,6 +58,17 @@ def write(path: Path, n_rows: int) -> Path:
     return path
 
 
+def memory_of(words: list[str]) -> np.ndarray:
+    """Megabytes that a program has in memory, ten times a second until it ends."""
+    program, sizes = subprocess.Popen(words, stdout=subprocess.DEVNULL), []
+    while program.poll() is None:
+        status = Path(f"/proc/{program.pid}/status").read_text()
+        sizes += [int(line.split()[1]) / 1000 for line in status.splitlines() if line.startswith("VmRSS:")]
+        time.sleep(0.1)
+    assert program.returncode == 0
+    return np.array(sizes)
+
+
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The default, on the first rows."""
@@ -63,10 +82,10 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_long_table_takes_no_more_memory_than_a_tenth_of_it(
     ending: str, fitted: Path, tmp_path: Path, record: Record
 ):
-    peaks, many = [], FEW + sized(MANY - FEW)
+    runs, many = [], FEW + sized(MANY - FEW)
     for n_rows in (FEW, many):
         table, scores = write(tmp_path / f"t.{ending}", n_rows), tmp_path / f"s.{ending}"
-        peaks.append(timed(command("score", fitted, table, "--id", "order", "-o", scores, "--jobs", 1, "-q"))[1] / 1e6)
+        runs.append(memory_of(command("score", fitted, table, "--id", "order", "-o", scores, "--jobs", 1, "-q")))
         first = 0
         for batch in open_table(scores).batches():
             keys = np.asarray(batch.column("order").cast(pa.int64()))
@@ -74,13 +93,17 @@ def test_a_long_table_takes_no_more_memory_than_a_tenth_of_it(
             first += len(keys)
         assert first == n_rows
         table.unlink()
-    assert peaks[1] < MOST_GROWTH * peaks[0]
+    short, long = (run.max() for run in runs)
+    _, second, _, last = (part.mean() for part in np.array_split(runs[1], 4))
+    assert long < MOST_GROWTH * short
+    assert last < MOST_CREEP * second
     record(
         f"Long streams, {ending}",
         rows=many,
         columns=10,
-        peak_MB=round(peaks[1]),
-        peak_MB_with_500000=round(peaks[0]),
-        ratio=round(peaks[1] / peaks[0], 3),
+        peak_MB=round(long),
+        peak_MB_with_500000=round(short),
+        MB_in_second_quarter=round(second),
+        MB_in_last_quarter=round(last),
         rows_lost_or_doubled=0,
     )

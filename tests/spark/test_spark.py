@@ -17,7 +17,7 @@ from rdplearn import RDPDetector, TableEncoder, TableModel
 from tests.test_docs import code_blocks
 
 pytestmark = [
-    pytest.mark.spark,
+    pytest.mark.apart,
     pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore"),  # those of Spark are not ours
 ]

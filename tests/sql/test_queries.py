@@ -197,6 +197,14 @@ def test_types_of_postgresql_become_plain_columns(postgresql: Shop):
     assert (row["member"], row["several"], row["nothing"], row["small"]) == (True, [1, 2], None, 7)
 
 
+@pytest.mark.parametrize("query", ["DROP TABLE sales", "DELETE FROM sales", "DELETE FROM sales RETURNING *"])
+def test_a_query_that_would_change_the_database_changes_nothing(shop: Shop, query: str):
+    told = r"Cannot read the query: .*\. Pass a query that reads, such as SELECT\.|There are no columns in the query\."
+    with pytest.raises(TableError, match=told):
+        rows_of(open_table(connection=shop.uri, query=query))
+    assert rows_of(open_table(connection=shop.uri, table="sales")).num_rows == 300
+
+
 def test_a_fault_of_the_query_is_one_line(shop: Shop):
     for query, told in {
         "SELECT * FROM cakes": r"Cannot read the query: .*(cakes|CAKES).*",

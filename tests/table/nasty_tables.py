@@ -60,6 +60,7 @@ NUL = "\x00"
 NASTY: dict[str, tuple[Maker, Outcome]] = {
     "empty.csv": (raw(b""), fails(r"empty.csv' is empty")),
     "blank_lines.csv": (raw(b"\n\n  \n"), fails(r"blank_lines.csv' is empty")),
+    "short.zip": (raw(b"PK\x03\x04short"), fails(r"Cannot unpack .*short.zip': it is damaged.* Unpack it yourself")),
     "only_header.csv": (text("age,city\n"), fails(r"There are no rows in '.*only_header.csv'")),
     "no_columns.parquet": (lambda path: pq.write_table(pa.table({}), path), fails("There are no columns in")),
     "no_rows.parquet": (parquet(a=pa.array([], pa.int64())), fails("There are no rows in")),
@@ -207,7 +208,7 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
         fails("Row 1 of .* is not a JSON object"),
     ),
     "loop.csv": (symlink_loop, fails(r"Cannot read '.*loop.csv': Too many levels of symbolic links")),
-    "dangling.csv": (lambda path: path.symlink_to("nowhere"), fails(r"There is no file '.*dangling.csv'")),
+    "dangling.csv": (lambda path: path.symlink_to("nowhere"), fails(r"csv' is a link to 'nowhere', which is not")),
     "directory": (lambda path: path.mkdir(), fails(r"directory' is a directory. Pass a file in it")),
 }
 if hasattr(os, "geteuid") and os.geteuid() != 0:  # nothing is unreadable to root

@@ -155,6 +155,19 @@ def test_a_header_is_recognised(tmp_path, text):
     assert "column_2" not in read(path)
 
 
+@pytest.mark.parametrize("blank", ["\n\n", "\r\n", "\r\r\r", "\ufeff\n"])
+def test_blank_lines_above_the_header_are_passed_over(tmp_path, blank):
+    end = blank[-2:] if blank == "\r\n" else blank[-1]
+    path = tmp_path / "table.csv"
+    path.write_text(blank + end.join(["age,city", "31,Oslo", "", "57,Rome", ""]), newline="")
+    assert [batch.to_pydict() for batch in open_table(path).batches()] == [
+        {"age": ["31", "57"], "city": ["Oslo", "Rome"]}
+    ]
+    path.write_text(blank + end.join(["age,city", "31,Oslo", "57", ""]), newline="")
+    with pytest.raises(TableError, match=r"Row 2 of .* has 1 fields"):
+        list(open_table(path).batches())
+
+
 def test_a_missing_file_is_named_with_its_neighbour(tmp_path):
     (tmp_path / "sales.csv").write_text("a\n1\n")
     with pytest.raises(TableError, match=r"There is no file '.*sale.csv'. Did you mean '.*sales.csv'\?"):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -68,19 +68,19 @@ def row_products(rows: Rows, weights: Floats) -> Floats:
     if sp.issparse(rows):
         return np.asfortranarray(rows @ weights)  # SciPy adds up row by row
     checked = (min(n, LARGEST_CHECKED) for n in weights.shape)
-    if weights.dtype == np.float64 or is_steady(*checked):
+    if weights.dtype == np.float64 or is_steady(*checked, "C" if weights.flags.c_contiguous else "F"):
         return (weights.T @ rows.T).T
     return (weights.T.astype(np.float64) @ rows.T.astype(np.float64)).T.astype(np.float32)
 
 
 @cache
-def is_steady(n_columns: int, n_outputs: int) -> bool:
+def is_steady(n_columns: int, n_outputs: int, order: Literal["C", "F"]) -> bool:
     """Check that BLAS gives equal rows equal products, in blocks of several sizes and at every place but the margins.
 
-    One thread of BLAS is taken for granted here and everywhere: the seams between threads are margins too.
+    order : of the weights in memory; for small products BLAS has other kernels for each. One thread of BLAS is taken for granted here and everywhere: the seams between threads are margins too.
     """
     rng = np.random.default_rng(0)
-    weights = rng.standard_normal((n_columns, n_outputs), dtype=np.float32)
+    weights = np.asarray(rng.standard_normal((n_columns, n_outputs), dtype=np.float32), order=order)
     row = rng.standard_normal(n_columns, dtype=np.float32)
     expected = None
     for n_rows in CHECKED_BLOCKS:

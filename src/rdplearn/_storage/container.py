@@ -100,6 +100,8 @@ def opened_model_file(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
 def looks_like_model_file(path: str | os.PathLike[str]) -> bool:
     r"""Whether the file starts as safetensors do: the length of a JSON object, then the object.
 
+    What cannot be read does not: whoever reads it then says why.
+
     Examples
     --------
     >>> from tempfile import mkdtemp
@@ -110,8 +112,11 @@ def looks_like_model_file(path: str | os.PathLike[str]) -> bool:
     """
     if not Path(path).is_file():
         return False
-    with open(path, "rb") as file:
-        start = file.read(LONGEST_START)
+    try:
+        with open(path, "rb") as file:
+            start = file.read(LONGEST_START)
+    except OSError:
+        return False
     return start[8:] == b"{" and int.from_bytes(start[:8], "little") < os.path.getsize(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,7 +61,7 @@ def wanted_rows(table: Table, rows: list[str], id_column: str | None) -> list[in
     if id_column is not None:
         return [place for row in rows for place in places_of_values(table, id_column, rows)[row]]
     for row in rows:
-        if not row.isdecimal() or int(row) < 1:
+        if not row.isdecimal() or not 1 <= int(row) <= sys.maxsize:
             raise typer.BadParameter(
                 f"'{row}' must be the number of a row, from 1. To name rows by a column, pass --id COLUMN.",
                 param_hint="--row",

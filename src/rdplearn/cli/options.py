@@ -260,11 +260,13 @@ def sql_table_of(output: str | None) -> str | None:
 
 def pairs_of(entries: list[str] | None, option: str, what: str) -> dict[str, str]:
     """What an option says of columns, each entry one of `what`."""
-    pairs = [entry.rpartition("=") for entry in entries or ()]
-    for column, _, value in pairs:
+    given: dict[str, str] = {}
+    for column, _, value in (entry.rpartition("=") for entry in entries or ()):
         if not column or not value:
             raise typer.BadParameter(f"'{value}' must be {what}.", param_hint=option)
-    return {column: value for column, _, value in pairs}
+        if given.setdefault(column, value) != value:
+            raise typer.BadParameter(f"'{column}' has {given[column]} and {value}: pass one.", param_hint=option)
+    return given
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,7 @@ def _looked_up(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+@cache  # a second page does not compile the templates again
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

@@ -74,9 +74,9 @@ def _histogram(values: Doubles, column: EncodedColumn) -> dict[str, Any] | None:
     if len(known) == 0:
         return None
     low, high = (float(end) for end in np.quantile(known, MIDDLE))
-    if low == high:
-        low, high = float(known.min()), float(known.max())
     inside = known[(known >= low) & (known <= high)]
+    if low == high or len(inside) == 0:  # all in the middle are the same, or there are only two
+        low, high, inside = float(known.min()), float(known.max()), known
     n_bins = min(MOST_BINS, len(np.unique(inside)))
     counts, _ = np.histogram(inside, bins=n_bins, range=(low, high))
     words = [moment_words(end, column.kind) if column.kind != "number" else value_words(end) for end in (low, high)]

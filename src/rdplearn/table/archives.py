@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePosixPath
+from typing import IO
 
 from rdplearn.errors import TableError
 from rdplearn.table.openers import Opener, blocks_of
@@ -54,11 +55,18 @@ def opened_archive(opener: Opener, name: str) -> Iterator[zipfile.ZipFile]:
     """An archive; what is wrong with it in one line."""
     with opener() as file:
         try:
-            with zipfile.ZipFile(file) as archive:
+            with _archive_of(file) as archive:
                 yield archive
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as fault:
             reason = "it has a password" if "password" in str(fault) else "it is damaged, or packed in an unusual way"
             raise TableError(f"Cannot unpack {name}: {reason}. Unpack it yourself, and pass what it holds.") from None
+
+
+def _archive_of(file: IO[bytes]) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except ValueError as fault:  # Arrow's, of a file that is shorter than the end of an archive
+        raise zipfile.BadZipFile(str(fault)) from None
 
 
 def is_beside_the_point(member: zipfile.ZipInfo) -> bool:

@@ -47,6 +47,7 @@ def read_csv(
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
+    n_skipped = _n_blank_lines(text) + 1 if has_header else 0  # Arrow counts the blank lines above the header
     opener = _in_utf8(opener, encoding, name)
 
     def read() -> Iterator[pa.RecordBatch]:
@@ -56,14 +57,14 @@ def read_csv(
         for n_parts in PARTS_OF_A_BLOCK:
             with opener() as file:
                 try:
-                    parts = _open(file, len(names), separator, has_header, n_parts)
+                    parts = _open(file, len(names), separator, n_skipped, n_parts)
                     for batch in _after(rows_read, _joined(parts, n_parts)):
                         yield pa.RecordBatch.from_arrays(batch.columns, names=names)
                         rows_read += batch.num_rows
                     return
                 except pa.ArrowInvalid as fault:
                     if n_parts == PARTS_OF_A_BLOCK[-1] or LONG_ROW not in str(fault):
-                        raise TableError(_explain(str(fault), name, rows_read, has_header)) from None
+                        raise TableError(_explain(str(fault), name, rows_read, n_skipped)) from None
 
     return names, read
 
@@ -111,6 +112,11 @@ def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
 
 
+def _n_blank_lines(text: str) -> int:
+    """How many empty lines a text begins with."""
+    return len(re.findall(r"\r\n|\r|\n", re.match(r"\ufeff?([\r\n]*)", text)[1]))  # type: ignore[index]
+
+
 def _joined(batches: Iterable[pa.RecordBatch], n_joined: int) -> Iterator[pa.RecordBatch]:
     """The same rows, so many batches at a time as one."""
     import pyarrow as pa
@@ -129,7 +135,7 @@ def _after(n_rows: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
 
 
 def _open(
-    file: pa.NativeFile, n_columns: int, separator: str, has_header: bool, n_parts: int
+    file: pa.NativeFile, n_columns: int, separator: str, n_skipped: int, n_parts: int
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -142,7 +148,7 @@ def _open(
             use_threads=False,
             block_size=max(BLOCK_BYTES, n_columns * BLOCK_BYTES_PER_COLUMN) // n_parts,
             column_names=places,
-            skip_rows_after_names=int(has_header),
+            skip_rows_after_names=n_skipped,
         ),
         parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=pc.ConvertOptions(
@@ -151,9 +157,9 @@ def _open(
     )
 
 
-def _explain(fault: str, name: str, rows_read: int, has_header: bool) -> str:
+def _explain(fault: str, name: str, rows_read: int, n_skipped: int) -> str:
     if misfit := MISFIT.search(fault):
-        place = int(misfit["row"]) - int(has_header)
+        place = int(misfit["row"]) - n_skipped
         return (
             f"Row {place} of {name} has {misfit['got']} fields where the first row has {misfit['expected']}: "
             f"{shown(misfit['text'])}. Correct the row, or pass --separator."

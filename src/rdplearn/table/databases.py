@@ -40,6 +40,7 @@ class _Kind:
     ----------
     driver : imports the module whose `connect` opens it
     is_file : a file, or else a server
+    read : keeps every pass from changing anything, where its transaction does not
     snapshot : begins a transaction that sees the same rows, in the same order as far as it can, on every pass
     again : makes ready for another pass in it, wherever the last one has stopped
     write : begins a transaction that writes
@@ -48,7 +49,8 @@ class _Kind:
 
     driver: Callable[[], Any]
     is_file: bool = True
-    snapshot: Sequence[str] = ("BEGIN TRANSACTION",)
+    read: Sequence[str] = ()
+    snapshot: Sequence[str] = ("BEGIN TRANSACTION READ ONLY",)
     again: Sequence[str] = ()
     write: Sequence[str] = ("BEGIN TRANSACTION",)
     options: dict[str, str] = field(default_factory=dict)
@@ -87,7 +89,13 @@ POSTGRESQL = _Kind(
     write=("BEGIN", "SET LOCAL lock_timeout = '30s'"),
 )
 # No snapshot: between two passes it would keep others from writing. Whether they did is noticed by its rows.
-SQLITE = _Kind(_sqlite, snapshot=(), options={"adbc.sqlite.query.batch_rows": "65536"})
+SQLITE = _Kind(
+    _sqlite,
+    read=("PRAGMA query_only = ON",),
+    snapshot=(),
+    write=("PRAGMA query_only = OFF", "BEGIN TRANSACTION"),
+    options={"adbc.sqlite.query.batch_rows": "65536"},
+)
 DUCKDB = _Kind(_duckdb)
 KINDS = {"postgresql": POSTGRESQL, "postgres": POSTGRESQL, "sqlite": SQLITE, "duckdb": DUCKDB}
 
@@ -192,7 +200,7 @@ duckdb:///FILE. Got something else.
     def _begin_pass(self) -> None:
         if self._kind is None:
             return
-        self._run(self._kind.again if self._in_snapshot else self._kind.snapshot)
+        self._run([*self._kind.read, *(self._kind.again if self._in_snapshot else self._kind.snapshot)])
         self._in_snapshot = bool(self._kind.snapshot)
 
     def _end_snapshot(self) -> None:
@@ -253,6 +261,8 @@ def _driver_errors(name: str) -> tuple[type[Exception], ...]:
 def _remedy(reason: str) -> str:
     if "Type mismatch" in reason:  # SQLite's columns take anything, Arrow's one type each
         return " Cast the column in the query, such as CAST(price AS TEXT)."
+    if re.search(r"read-?\s?only", reason, re.IGNORECASE):
+        return " Pass a query that reads, such as SELECT."
     if "lock" in reason:
         return " Wait until nobody else uses it, or write to another table."
     return ""

@@ -33,6 +33,7 @@ FORMAT_VERSION = 2
 LEFT_OUT_ALOUD = ("identifier", "text", "unreadable")
 FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
+MOST_WEIGHT = 1000  # the other columns have no say then; training diverges with what is far more
 
 
 class TableEncoder(Parameters):
@@ -49,7 +50,8 @@ class TableEncoder(Parameters):
     ignore : sequence of str
         Columns that are not used.
     weights : mapping from column name to number, optional
-        How much columns count in a detector, 1 by default: ``{"amount": 3}``. 0 is the same as ignoring a column.
+        How much columns count in a detector, 1 by default: ``{"amount": 3}``. 0 is the same as ignoring a column,
+        1000 is the most.
     missing : sequence of str
         Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL`` and ``None``.
     decimal : {".", ","}, optional
@@ -319,10 +321,10 @@ class TableEncoder(Parameters):
                 f"The 'rare_share' parameter of TableEncoder must be in [0, 1). Got {self.rare_share!r} instead."
             )
         for name, weight in (self.weights or {}).items():
-            if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight < np.inf:
+            if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight <= MOST_WEIGHT:
                 raise TableError(
-                    f"The 'weights' parameter of TableEncoder must give columns numbers of at least 0. Got {weight!r} "
-                    f"for {shown(name)}: pass 0 to ignore the column, 1 to leave it as it is, or more."
+                    f"The 'weights' parameter of TableEncoder must give columns numbers from 0 to {MOST_WEIGHT:,}. Got "
+                    f"{weight!r} for {shown(name)}: pass 0 to ignore the column, 1 to leave it as it is, or more."
                 )
         if self.sparse not in ("auto", True, False):
             raise TableError(

@@ -191,6 +191,8 @@ def open_table(
         opened = _open_file(PathOpener(path), name, format, separator, encoding, header, sheet, allowed)
         return Table(name, opened.column_names, lambda: unchanged.while_read(opened.read), allowed)
     except FileNotFoundError:
+        if os.path.islink(path):
+            raise TableError(f"{name} is a link to {shown(os.readlink(path))}, which is not there.") from None
         near = get_close_matches(Path(path).name, _neighbours(path), n=1)
         hint = f" Did you mean {str(Path(path).with_name(near[0]))!r}?" if near else ""
         raise TableError(f"There is no file {name}.{hint}") from None
