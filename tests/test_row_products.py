@@ -88,7 +88,7 @@ def test_where_blas_is_not_steady_products_are_taken_in_double_precision(monkeyp
 def test_the_check_tells_a_product_that_depends_on_the_place(monkeypatch, rng):
     monkeypatch.setattr(row_products, "MARGIN", 1)  # too narrow for some processors, wide enough for others
     with one_blas_thread():
-        narrow = row_products.is_steady.__wrapped__(64, 50)
+        narrow = row_products.is_steady.__wrapped__(64, 50, "C")
     row = rng.random(64, dtype=np.float32)
     weights = rng.random((64, 50), dtype=np.float32)
     with one_blas_thread():

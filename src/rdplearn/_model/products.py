@@ -77,7 +77,9 @@ def row_products(rows: Rows, weights: Floats) -> Floats:
 def is_steady(n_columns: int, n_outputs: int, order: Literal["C", "F"]) -> bool:
     """Check that BLAS gives equal rows equal products, in blocks of several sizes and at every place but the margins.
 
-    order : of the weights in memory; for small products BLAS has other kernels for each. One thread of BLAS is taken for granted here and everywhere: the seams between threads are margins too.
+    One thread of BLAS is taken for granted here and everywhere: the seams between threads are margins too.
+
+    order : of the weights in memory: for small products BLAS may have a kernel for each
     """
     rng = np.random.default_rng(0)
     weights = np.asarray(rng.standard_normal((n_columns, n_outputs), dtype=np.float32), order=order)
