@@ -316,11 +316,11 @@ def _choice(found: Table) -> str:
         "other half (1,000 splits). Members with the novelty loss were chosen earlier, among 55 candidates, on 132 of "
         "these sets. Before "
         "the smooth rule some thirty variations of members were looked at in passing, with seed 0, on 481 of these "
-        "sets, the gallery, and the paper's large sets cut to 40,000 rows. Before components at right angles, some twenty "
-        "variations were: of directions, of the number of members, components, rounds and of the rows that distances "
-        "are taken to, with one to three seeds, ten of them on all sets. **Chosen after seeing results** on these "
-        "sets: the views, the mix of members, components, rounds, steps, how these follow from the shape, which "
-        "neighbour counts, and the price of the distance voice. Other tables had no say, and are kept aside.\n\n"
+        "sets, the gallery, and the paper's large sets cut to 40,000 rows. Before components at right angles, some "
+        "twenty variations were: of directions, of the number of members, components and rounds, and of the rows that "
+        "distances are taken to, with one to three seeds, ten of them on all sets. **Chosen after seeing results** "
+        "on these sets: the views, the mix of members, components, rounds, steps, how these follow from the shape, "
+        "which neighbour counts, and the price of the distance voice. Other tables had no say, and are kept aside.\n\n"
         + markdown_table(["", "what it was", "AUC-ROC", "AUC-PR"], lines)
     )
 
