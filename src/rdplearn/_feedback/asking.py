@@ -16,6 +16,7 @@ import numpy.typing as npt
 from rdplearn._feedback.answers import checked_answers, row_keys
 from rdplearn._feedback.columns import Seen, nearness
 from rdplearn._feedback.process import MOST_POINTS, near_moves
+from rdplearn._model.threads import one_blas_thread
 from rdplearn._types import Doubles, Floats, Ints, Matrix
 from rdplearn.errors import TableError, unknown_choice
 
@@ -107,7 +108,8 @@ class Asking:
         slots = self._slots(process.points)
         weights = np.zeros(max(slots) + 1)
         np.add.at(weights, slots, process.weights)  # rows that look the same share a slot
-        moved = near_moves(self._near[: len(weights)].T, weights) + process.trust_moves(self.opinions)
+        with one_blas_thread():
+            moved = near_moves(self._near[: len(weights)].T, weights) + process.trust_moves(self.opinions)
         return self.opinions[:, 0] + moved
 
     def _slots(self, points: Seen) -> list[int]:

@@ -20,6 +20,7 @@ from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
 from rdplearn._feedback.process import SHARED_VARIANCE, Process, learn_process, prior_variance, trust_variances
 from rdplearn._feedback.scale import Scale, learn_scale, scores_of
+from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 from rdplearn._views.matrix import read_matrix
@@ -299,7 +300,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
             return None
         rows = stacked([each.row for each in told])
         shared = SHARED_VARIANCE if self.learning_ > 1 else 0.0
-        return learn_process(self._columns(rows), self._opinions(rows), *weighed(told), shared_variance=shared)
+        with one_blas_thread():
+            return learn_process(self._columns(rows), self._opinions(rows), *weighed(told), shared_variance=shared)
 
     def _opinions(self, matrix: Matrix) -> Doubles:
         return self._scale.opinions(scores_of(self.detector, matrix))
@@ -314,7 +316,9 @@ class Reviewed(ReportingMixin, BaseEstimator):
             return np.zeros(len(opinions))
         seen = self._columns(matrix)
         blocks = row_blocks(len(opinions), ROWS_AT_ONCE)
-        parts = [self._process.moves(nearness(seen[block], self._process.points), opinions[block]) for block in blocks]
+        points = self._process.points
+        with one_blas_thread():
+            parts = [self._process.moves(nearness(seen[block], points), opinions[block]) for block in blocks]
         return np.concatenate(parts)
 
     def _muting(self, matrix: Matrix, scores: Doubles) -> Ints:
