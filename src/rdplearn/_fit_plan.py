@@ -127,20 +127,20 @@ def plan_fit(
     settings = boosting_settings(detector, chosen, filling, folder)
     by_novelty, others = members[: chosen.n_members], members[chosen.n_members :]
     judged = rows_to_judge(detector, sampling, seed)
-    price = price_of_distances(detector, sampling)
+    nearest_counts = has_unseen_normal_rows(detector, sampling)
     return FitPlan(
         seed=seed,
         chosen=chosen,
         teams=(
             (by_novelty, settings),
-            *([(others, distance_settings(settings, n_rows, nearest=price == 0))] if others else []),
+            *([(others, distance_settings(settings, n_rows, nearest=nearest_counts))] if others else []),
         ),
         sampled=rows_of_the_scale(detector, sampling, seed),
         judged=judged,
         unseen=np.isin(judged, sampling.held_back),
         columns=columns,
         by_heart=know_by_heart(sampling, filling.n_columns),
-        price=price,
+        price=0.0 if nearest_counts else PRICE,
     )
 
 
@@ -179,14 +179,14 @@ def know_by_heart(sampling: Sampling, n_columns: int) -> bool:
 
 def rows_of_the_scale(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:
     """The rows that say what is typical, ascending; of a clean table those that no member sees, as new rows will be."""
-    if is_clean(detector) and len(sampling.held_back):
+    if has_unseen_normal_rows(detector, sampling):
         return sampling.held_back[rows_to_sample(len(sampling.held_back), seed)]
     return rows_to_sample(sampling.n_rows, seed)
 
 
-def price_of_distances(detector: RDPDetector, sampling: Sampling) -> float:
-    """What distances pay: nothing where all rows are normal, and some that no member sees say how far is far."""
-    return 0.0 if is_clean(detector) and len(sampling.held_back) else PRICE
+def has_unseen_normal_rows(detector: RDPDetector, sampling: Sampling) -> bool:
+    """Whether rows that are known to be normal, and that no member sees, say how far from others is far."""
+    return is_clean(detector) and len(sampling.held_back) > 0
 
 
 def rows_to_judge(detector: RDPDetector, sampling: Sampling, seed: int) -> Ints:

@@ -62,10 +62,9 @@ def fit_detector(
     plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector), columns=columns)
     purposes = {str(member.number): member.rows for member in plan.members}
     purposes |= {CURVES: sample_for_curves(table.n_rows, plan.seed), JUDGED: plan.judged, TYPICAL: plan.sampled}
-    purposes[DIRECTIONS] = rows_for_directions(table.n_rows, plan.seed)
     n_wanted = [wanted_directions(settings, table.n_columns) for _, settings in plan.teams]
-    if not any(n_wanted):
-        del purposes[DIRECTIONS]
+    if any(n_wanted):
+        purposes[DIRECTIONS] = rows_for_directions(table.n_rows, plan.seed)
     pieces = table.draw(purposes)
     views = tasks.named("rdp-fit-views", fit_views, plan.views, table.min_max(), pieces[CURVES], columns)
     members = []
