@@ -28,7 +28,7 @@ def reported(seed, **parameters):
     ],
 )
 def test_fresh_normal_rows_are_reported_about_as_often_as_promised(parameters, rate):
-    shares = [reported(seed, **parameters) for seed in range(8)]  # of one table it may be a fifth of the rate, or twice it
+    shares = [reported(seed, **parameters) for seed in range(8)]  # tables differ much
     assert 0.3 * rate <= np.mean(shares) <= 2.3 * rate
 
 
