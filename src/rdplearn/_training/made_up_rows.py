@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from rdplearn._types import Matrix, TableColumns
 
-MADE_UP_ROWS = 512
+MADE_UP_ROWS = 256
 
 
 def made_up_rows(rows: Matrix, columns: TableColumns | None, seed: int) -> Matrix:
-    """Take every column from other rows: at most 512 made-up rows.
+    """Take every column from other rows: at most 256 made-up rows.
 
     rows : (n_rows, n_columns), dense or CSR
     columns : which columns of the matrix came from one column of a table, and stay together
@@ -22,7 +22,7 @@ def made_up_rows(rows: Matrix, columns: TableColumns | None, seed: int) -> Matri
     Examples
     --------
     >>> made_up_rows(np.array([[1, 10], [2, 20], [3, 30], [4, 40]]), None, seed=1).tolist()
-    [[3, 10], [1, 20], [2, 40], [4, 30]]
+    [[1, 30], [2, 40], [3, 10], [4, 20]]
     """
     n_rows, n_columns = rows.shape
     rng = np.random.default_rng([seed, MADE_UP_ROWS])
