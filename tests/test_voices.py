@@ -4,11 +4,14 @@ from itertools import groupby
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import rdplearn
 from rdplearn import RDPDetector
-from rdplearn._model.combination import Combination, Voice, geometric_mean
+from rdplearn._model.combination import PRICE, Combination, Voice, fair_prices, geometric_mean, share_told
+from rdplearn._training.made_up_rows import MADE_UP_ROWS, made_up_rows
+from rdplearn._types import TableColumns
 
 RNG = np.random.default_rng(0)
 QUICK = {"n_members": 4, "n_rounds": 2, "random_state": 0}
@@ -56,9 +59,63 @@ def test_members_that_predict_distances_come_on_top_of_the_others():
     novelty, distance = detector.combination_.voices
     assert detector.chosen_.distance_members == len(distance.members) == 4
     assert detector.member_scores(rows).shape == (len(rows), 8)
-    assert novelty.price == 0 < distance.price
     for voice in (novelty, distance):
         assert detector.combination_.weights[voice.members].sum() == pytest.approx(1.0)
+
+
+def shell(n_rows=2000, n_inside=10):
+    directions = RNG.normal(size=(n_rows + n_inside, 5))
+    lengths = np.concatenate([RNG.normal(1, 0.05, n_rows), RNG.uniform(0.3, 0.5, n_inside)])
+    return directions / np.linalg.norm(directions, axis=1, keepdims=True) * lengths[:, None], lengths < 0.6
+
+
+def slope(n_rows=1500):
+    factors = RNG.normal(size=(n_rows, 2))
+    return factors @ RNG.normal(size=(2, 10)) + RNG.normal(scale=0.3, size=(n_rows, 10))
+
+
+def test_the_voice_pays_that_knows_less_of_what_goes_together():
+    """Where distances know more than novelty, as on a hollow ball, they are heard; where they know less, they pay."""
+    rows, is_odd = shell()
+    of_shell, of_slope = (RDPDetector(random_state=0).fit(some) for some in (rows, slope()))
+    novelty, distance = of_shell.combination_.voices
+    assert novelty.price > distance.price == 0
+    assert roc_auc_score(is_odd, -of_shell.score_samples(rows)) > 0.8
+    novelty, distance = of_slope.combination_.voices
+    assert novelty.price == 0 < PRICE < distance.price
+
+
+def test_prices_change_smoothly_and_one_voice_at_most_pays():
+    steps = np.linspace(-0.5, 0.5, 501)
+    prices = np.array([fair_prices(0.5, 0.5 + step) for step in steps])
+    assert prices.min() == 0
+    assert (prices.min(axis=1) == 0).all()
+    assert np.abs(np.diff(prices, axis=0)).max() < 0.02 * PRICE
+
+
+def test_the_share_told_is_the_area_under_the_curve():
+    made_up, real = RNG.integers(0, 30, 200) + 5.0, RNG.integers(0, 30, 300) + 0.0
+    labels = np.repeat([1, 0], [len(made_up), len(real)])
+    assert share_told(made_up, real) == pytest.approx(roc_auc_score(labels, np.concatenate([made_up, real])))
+
+
+def test_made_up_rows_keep_the_columns_and_nothing_that_goes_together():
+    rows = np.arange(200)[:, None] + np.array([0.0, 1000.0, 2000.0])
+    made_up = made_up_rows(rows, None, seed=0)
+    assert np.array_equal(np.sort(made_up, axis=0), rows)
+    assert abs(np.corrcoef(made_up.T)[np.triu_indices(3, 1)]).max() < 0.2
+    assert made_up_rows(np.vstack([rows] * 3), None, seed=0).shape == (MADE_UP_ROWS, 3)
+
+
+def test_made_up_rows_keep_the_columns_of_a_category_together_dense_and_sparse():
+    rows = np.zeros((200, 4), dtype=np.float32)
+    rows[:, 0] = RNG.normal(size=200)
+    rows[np.arange(200), 1 + RNG.integers(3, size=200)] = 1
+    table = TableColumns(["amount", "city"], np.array([0, 1, 1, 1]), np.zeros(4, dtype=bool), np.ones(2))
+    made_up = made_up_rows(rows, table, seed=3)
+    assert (made_up[:, 1:].sum(axis=1) == 1).all()
+    assert not np.array_equal(made_up[np.argsort(made_up[:, 0])], rows[np.argsort(rows[:, 0])])
+    assert np.array_equal(made_up_rows(sp.csr_array(rows), table, seed=3).toarray(), made_up)
 
 
 @pytest.mark.parametrize(

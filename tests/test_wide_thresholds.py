@@ -28,8 +28,8 @@ def reported(seed, **parameters):
     ],
 )
 def test_fresh_normal_rows_are_reported_about_as_often_as_promised(parameters, rate):
-    shares = [reported(seed, **parameters) for seed in range(5)]
-    assert 0.3 * rate <= np.median(shares) <= 2.3 * rate
+    shares = [reported(seed, **parameters) for seed in range(8)]  # tables differ much
+    assert 0.3 * rate <= np.mean(shares) <= 2.3 * rate
 
 
 @pytest.mark.parametrize("n_members", [2, 3])

@@ -17,7 +17,15 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
-from rdplearn._model.combination import PRICE, geometric_mean, mean_of, of_others, with_voices
+from rdplearn._model.combination import (
+    PRICE,
+    fair_prices,
+    geometric_mean,
+    mean_of,
+    of_others,
+    share_told,
+    with_voices,
+)
 from rdplearn._model.mapping import RandomMapping, check_mapping, with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
@@ -27,6 +35,7 @@ from rdplearn._training.cells import MOST_CELLS, learn_cells
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
+from rdplearn._training.made_up_rows import made_up_rows
 from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.row_space import n_directions
@@ -63,7 +72,7 @@ class FitPlan:
     unseen : of these, whether no member sees them, (n_judged,)
     columns : which columns of the matrix belong together; None if it is not the encoding of a table
     by_heart : whether members know their rows by heart, so that only the others say how normal a row is
-    price : of the voice of distances, see `with_voices`
+    has_prices : whether voices pay to be heard: of distances there may be anomalies among the rows that they know
     """
 
     seed: int
@@ -74,7 +83,7 @@ class FitPlan:
     unseen: Flags
     columns: TableColumns | None
     by_heart: bool
-    price: float
+    has_prices: bool
 
     @property
     def members(self) -> list[MemberPlan]:
@@ -140,7 +149,7 @@ def plan_fit(
         unseen=np.isin(judged, sampling.held_back),
         columns=columns,
         by_heart=know_by_heart(sampling, filling.n_columns),
-        price=0.0 if nearest_counts else PRICE,
+        has_prices=bool(others) and not nearest_counts,
     )
 
 
@@ -344,8 +353,24 @@ def learn_voices(
         detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
     unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
-    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, plan.price)
+    prices = prices_of_voices(detector, plan, unseen, sampled)
+    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices)
     return scaled
+
+
+def prices_of_voices(
+    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], sampled: Matrix
+) -> list[float]:
+    """What each voice pays to be heard. scaled : what voices say of the sampled rows."""
+    if not plan.has_prices:
+        return [0.0] * len(plan.teams)
+    if plan.by_heart:  # any other row, made up or not, is new to members
+        return [0.0, PRICE]
+    combination = detector.combination_
+    made_up = made_up_rows(sampled, plan.columns, plan.seed)
+    of_made_up = scaled_scores(made_up, scoring_panels(detector), combination, detector.n_jobs)
+    told = (share_told(*(combination.averages(said, team) for said in (of_made_up, scaled))) for team in plan.numbers)
+    return fair_prices(*told)
 
 
 def choose_threshold(detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating]) -> float:

@@ -16,6 +16,10 @@ table (`cells.py`). What each of them says becomes a surprise, :math:`-\log_{10}
 it finds as odd (`tails.py`), and the largest counts: one voice is enough. That largest surprise is brought to the same
 scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
 row in a thousand is as odd".
+
+The voice of distances pays a *price* first, so that it is heard only when it is sure: anomalies may be among the rows
+that it knows. How well does it know the table? Made-up rows tell (`made_up_rows.py`). If it tells them from rows of the
+table better than members with the novelty loss do, its price falls; if it is clearly better, these pay in its place.
 """
 
 from __future__ import annotations
@@ -33,7 +37,11 @@ from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
 MIDDLE_OF_NORMAL = (0.1587, 0.8413)  # two standard deviations apart in a normal distribution
-PRICE = 1.2  # in nats, of voices after the first, where anomalies may be among the rows that they know
+PRICE = 1.2  # in nats, of a voice of distances that tells made-up rows as well as the other voice does
+CLEARLY, LIMITS = (
+    0.15,
+    (-1.0, 2.0),
+)  # telling so many more takes a price off, and the other voice pays if it is negative
 DECIMALS = 12  # of the score
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
@@ -159,25 +167,51 @@ def geometric_mean(spreads: npt.ArrayLike, teams: Sequence[Sequence[int] | Ints]
 
 
 def with_voices(
-    combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints], price: float = PRICE
+    combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints], prices: Sequence[float]
 ) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
-    teams : members of each voice; all but the first pay the price, so that they are heard only when they are sure
+    teams : members of each voice; prices : of each
     """
     if not combination.geometric:
         return combination
     averages = [combination.averages(scaled, members).astype(np.float64) for members in teams]
     voices = tuple(
-        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=price if number else 0.0)
-        for number, (members, logs) in enumerate(zip(teams, averages, strict=True))
+        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=price)
+        for members, logs, price in zip(teams, averages, prices, strict=True)
     )
     unscaled = replace(combination, voices=voices)
     surprises = np.sort(unscaled.largest_surprise(scaled))
     # what is rare among all rows is not rare enough where many of them are anomalies
     normal = surprises[tell_normal(unscaled.logs_of(surprises / NATS)).is_normal]
     return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
+
+
+def fair_prices(told_by_novelty: float, told_by_distance: float) -> list[float]:
+    """What the two voices pay, by the share of made-up rows that each tells from rows of the table.
+
+    Examples
+    --------
+    >>> [fair_prices(0.7, told) for told in (0.55, 0.7, 0.85, 1.0)]
+    [[0.0, 2.4], [0.0, 1.2], [0.0, 0.0], [1.2, 0.0]]
+    """
+    better = float(np.clip((told_by_distance - told_by_novelty) / CLEARLY, *LIMITS))
+    of_distance = round(PRICE * (1.0 - better), DECIMALS)
+    return [max(-of_distance, 0.0), max(of_distance, 0.0)]
+
+
+def share_told(made_up: Doubles, real: Doubles) -> float:
+    """How often a made-up row has a higher score than a row of the table; a tie counts half.
+
+    Examples
+    --------
+    >>> share_told(np.array([1.0, 3.0]), np.array([0.0, 2.0, 3.0]))
+    0.5833333333333334
+    """
+    real = np.sort(real)
+    below = [np.searchsorted(real, made_up, side) for side in ("left", "right")]
+    return float(np.mean(below)) / len(real)
 
 
 def of_others(
