@@ -32,6 +32,12 @@ def test_wrong_answers_are_wrong_and_what_is_found_is_counted_rightly():
     assert 20 < said.count(False) < 60
 
 
+def test_a_fifth_fewer_is_clearly_fewer():
+    assert page.is_clearly_fewer(4, 5)
+    assert not page.is_clearly_fewer(9, 10)
+    assert not page.is_clearly_fewer(0, 0)
+
+
 def test_answers_help_on_a_planted_table_and_the_run_can_be_continued(folders, tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     rows = random.normal(size=(400, 4))
