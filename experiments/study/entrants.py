@@ -17,9 +17,10 @@ TRIED = {
     "2026-11-18-morning": "members with the novelty loss and 8 that predict distances; three kinds of tables",
     "2026-11-18-smooth": "one smooth rule, 32 components, 2 or 3 rounds; 4 members that keep distances",
     "2026-11-18-orthogonal": "components at right angles, 12 members of 3 rounds, distances to up to 512 rows",
+    "2026-11-18-made-up": "the voice pays that is worse at telling made-up rows",
 }
-BEFORE = "2026-11-18-smooth"  # what trials are compared with
-CHOSEN = "2026-11-18-orthogonal"  # what `RDPDetector()` is now
+BEFORE = "2026-11-18-orthogonal"  # what trials are compared with
+CHOSEN = "2026-11-18-made-up"  # what `RDPDetector()` is now
 
 
 @dataclass(frozen=True)
