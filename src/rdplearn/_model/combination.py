@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from rdplearn._types import Doubles, Flags, Floats, Ints
 from rdplearn._views.normal_rows import tell_normal
-from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
+from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, Points, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
@@ -159,18 +159,23 @@ def geometric_mean(spreads: npt.ArrayLike, teams: Sequence[Sequence[int] | Ints]
 
 
 def with_voices(
-    combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints], price: float = PRICE
+    combination: Combination,
+    scaled: npt.NDArray[np.floating],
+    teams: Sequence[Ints],
+    price: float = PRICE,
+    points: Points = VOICE_POINTS,
 ) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
     teams : members of each voice; all but the first pay the price, so that they are heard only when they are sure
+    points : up to where their scores are counted, see `tails.py`
     """
     if not combination.geometric:
         return combination
     averages = [combination.averages(scaled, members).astype(np.float64) for members in teams]
     voices = tuple(
-        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=price if number else 0.0)
+        Voice(members, *score_curve(np.exp(logs), points), price=price if number else 0.0)
         for number, (members, logs) in enumerate(zip(teams, averages, strict=True))
     )
     unscaled = replace(combination, voices=voices)
