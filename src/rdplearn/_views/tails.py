@@ -83,7 +83,7 @@ def tail_curve(column: Distinct) -> Curve:
     >>> amounts = Distinct(np.arange(1.0, 1001.0), np.ones(1000, dtype=np.int64))
     >>> knots, heights = tail_curve(amounts)
     >>> np.interp([500.5, 1000.0, 100_000.0, -500.0], knots, heights).round(1).tolist()
-    [0.0, 3.6, 29.8, 7.7]
+    [0.0, 3.5, 29.8, 7.7]
     """
     middle, values, counts = column.quantile(0.5), column.values, column.counts.astype(np.float64)
     above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, SIDE_POINTS)
