@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import rdplearn
 from rdplearn import RDPDetector, TableModel
 from rdplearn._model.cells import UNLIMITED, dense
+from rdplearn._training.cells import points_beside
 from rdplearn._types import TableColumns
 from rdplearn._views.curves import Distinct, distinct_columns, fit_curves, rank_curve
 from rdplearn._views.tails import RESIDUAL_POINTS, VOICE_POINTS, score_curve, tail_curve
@@ -202,6 +203,35 @@ def test_the_tail_counts_rows_and_goes_on_as_a_power():
         assert np.interp(value, knots, heights) == pytest.approx(-np.log(2 * share), abs=0.1)
     far = np.interp([100.0, 200.0], knots, heights)
     assert 0.5 < (far[1] - far[0]) / np.log(2) < 2.5
+
+
+def test_no_tail_begins_in_the_gap_before_a_few_wrong_values():
+    ages = np.repeat(np.arange(35.0, 70.0), [*([10] * 25), *([60] * 10)])  # many are 69, and nobody is older
+    values, counts = np.unique([*ages, *np.linspace(5_500, 6_900, 9)], return_counts=True)
+    knots, heights = tail_curve(Distinct(values, counts))
+    usual, wrong = np.interp([69.0, 6_000.0], knots, heights)
+    assert usual < 3.0
+    assert wrong > 15.0
+
+
+def test_an_impossible_cell_is_odder_than_what_a_few_per_cent_of_the_rows_have_in_common():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"balance": rng.normal(800, 250, 1_500).round(), "income": rng.normal(3e4, 1e4, 1_500).round()}
+    )
+    frame["student"] = rng.choice(["yes", "no"], 1_500)
+    frame["default"] = np.where(np.arange(1_500) % 33 == 0, "yes", "no")
+    frame.loc[frame["default"] == "yes", "balance"] += 1_400
+    frame.loc[[101, 202, 303], "balance"] *= 100
+    scores = TableModel(RDPDetector(random_state=0)).fit(frame).score_samples(frame)
+    assert set(np.argsort(scores)[:3]) == {101, 202, 303}
+
+
+def test_members_are_counted_farther_the_sooner_cells_are_believed(model):
+    assert points_beside(None) == VOICE_POINTS
+    assert points_beside(model.estimator.cells_) == pytest.approx(RESIDUAL_POINTS)
+    between = points_beside(replace(model.estimator.cells_, odds=0.5))
+    assert VOICE_POINTS < between < RESIDUAL_POINTS
 
 
 @pytest.mark.parametrize("points", [VOICE_POINTS, RESIDUAL_POINTS])

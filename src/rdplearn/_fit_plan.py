@@ -31,7 +31,7 @@ from rdplearn._model.panel import Member, Panel
 from rdplearn._scoring.scores import scaled_scores
 from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, look_alike, share_threshold
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
-from rdplearn._training.cells import MOST_CELLS, learn_cells
+from rdplearn._training.cells import MOST_CELLS, learn_cells, points_beside
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
@@ -353,8 +353,8 @@ def learn_voices(
         detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
     scaled = all_scaled_scores(detector, sampled)
     unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
-    prices = prices_of_voices(detector, plan, unseen, sampled)
-    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices)
+    prices, points = prices_of_voices(detector, plan, unseen, sampled), points_beside(detector.cells_)
+    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points)
     return scaled
 
 

@@ -155,6 +155,27 @@ def test_a_header_is_recognised(tmp_path, text):
     assert "column_2" not in read(path)
 
 
+@pytest.mark.parametrize("header", ["1990,1991,1992", "place,1990,1991,1992", "0,0.5,1,1.5"])
+def test_numbers_that_rise_in_equal_steps_are_names(tmp_path, header):
+    path = tmp_path / "x.csv"
+    path.write_text(f"{header}\n" + "\n".join(",".join(["7", "3", "9", "2"][: header.count(",") + 1]) for _ in "ab"))
+    assert list(read(path)) == header.split(",")
+    path.write_text("1,2,3\n2,3,4\n")
+    with pytest.warns(RDPWarning, match="seems to have no header"):
+        assert list(read(path)) == ["column_1", "column_2", "column_3"]
+
+
+def test_a_header_without_a_name_for_row_names_is_one_field_short(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('"age","city"\n"1",31,"Oslo"\n"2",57,"Rome"\n')
+    assert read(path) == {"column_1": ["1", "2"], "age": ["31", "57"], "city": ["Oslo", "Rome"]}
+    path.write_text("age,city\n31,Oslo,\n57,Rome,\n")
+    assert read(path) == {"age": ["31", "57"], "city": ["Oslo", "Rome"], "column_3": [None, None]}
+    path.write_text("age,city\n31,Oslo,x\n57,Rome\n")
+    with pytest.raises(TableError, match=r"Row 1 of .* has 3 fields"):
+        read(path)
+
+
 @pytest.mark.parametrize("blank", ["\n\n", "\r\n", "\r\r\r", "\ufeff\n"])
 def test_blank_lines_above_the_header_are_passed_over(tmp_path, blank):
     end = blank[-2:] if blank == "\r\n" else blank[-1]

@@ -59,6 +59,25 @@ def test_different_units_are_no_numbers():
     assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
 
 
+def test_a_letter_after_few_numbers_is_no_unit():
+    values = [str(i % 40) for i in range(N)] + ["14A", "15A"]
+    encoder, described = column_of(values)
+    assert (described["kind"], described["note"]) == ("number", "2 rows not a number, such as '14A'")
+    assert "column not a number" in encoder.feature_names_
+    assert column_of(["1", "2", "3", "4", "1OT"] * 15)[1]["kind"] == "category"
+
+
+def test_years_with_a_word_and_codes_with_a_letter_are_no_quantities():
+    assert column_of([f"{1896 + 4 * (i % 9)} Summer" for i in range(N)])[1]["kind"] == "category"
+    assert column_of(["01", "23", "7p", "7p"] * 15)[1]["kind"] == "category"
+    assert column_of([f"{1896 + 4 * (i % 99)} kg" for i in range(N)])[1]["kind"] == "number"
+
+
+def test_a_list_of_numbers_is_none():
+    values = [",".join(str(100 + i + j) for j in range(12)) for i in range(N)]
+    assert column_of(values)[1]["kind"] == "identifier"
+
+
 def test_a_long_word_is_no_unit():
     assert column_of(["3 kilowattstunden", "5 kilowattstunden"] * 30)[1]["kind"] == "number"
     assert column_of(["3 kilowattstundenx", "5 kilowattstundenx"] * 30)[1]["kind"] == "category"
@@ -107,6 +126,13 @@ def test_new_cells_that_do_not_fit_are_told_and_many_are_refused():
         ("Dec 2012", "2012-12-01"),
         ("1986, October", "1986-10-01"),
         ("20181014", "2018-10-14"),
+        ("2018-09", "2018-09-01"),
+        ("2018Q4", "2018-10-01"),
+        ("Q2 2018", "2018-04-01"),
+        ("2018-Q1", "2018-01-01"),
+        ("May-21-2018", "2018-05-21"),
+        ("May 21st, 2018", "2018-05-21"),
+        ("3rd May 2018", "2018-05-03"),
     ],
 )
 def test_dates_are_read_as_they_are_written(written, day):
@@ -124,6 +150,39 @@ def test_a_bare_year_is_a_date_among_dates_and_a_year_among_years():
     assert "column not a date" not in encoder.feature_names_
     assert column_of([str(1950 + i % 50) for i in range(N)])[1]["kind"] == "year"
     assert column_of([str(1000 + i * 17) for i in range(N)])[1]["kind"] == "number"
+
+
+def test_months_have_no_weekday():
+    months = [f"{1950 + i // 12}-{i % 12 + 1:02d}" for i in range(N)]
+    encoder, _ = column_of(months)
+    assert encoder.feature_names_[:3] == ["column:days", "column:yearday_sin", "column:yearday_cos"]
+    assert "column:weekday_sin" in column_of([*months, "1955-01-02"])[0].feature_names_
+
+
+def test_two_years_in_a_row_are_a_season_and_no_month():
+    assert column_of([f"{2000 + i % 12}-{i % 12 + 1:02d}" for i in range(N)])[1]["kind"] == "category"
+    assert column_of(["2000-1", "2000-2", "2001-1", "2001-2"] * 15)[1]["kind"] == "category"
+
+
+def test_a_few_of_the_dates_without_marks_and_of_the_times_may_not_fit():
+    encoder, described = column_of([f"201810{i % 28 + 1:02d}" for i in range(N)] + ["20181399"])
+    told = "dates such as 20181014; 1 row not a date, such as '20181399'"
+    assert (described["kind"], described["note"]) == ("date", told)
+    assert "column not a date" in encoder.feature_names_
+    encoder, described = column_of([f"{i % 24}:{i % 60:02d}" for i in range(N)] + ["9.12"])
+    assert (described["kind"], described["note"]) == ("time", "1 row not a time, such as '9.12'")
+    with pytest.raises(TableError, match=r"text that is not a time of day in 1 row \(first: row 61, '9.12'\)"):
+        column_of([f"{i % 24}:{i % 60:02d}" for i in range(N)] + ["9.12"], strict=True)
+
+
+def test_a_year_that_is_none_does_not_make_the_others_quantities():
+    _, described = column_of([str(1950 + i % 50) for i in range(N)] + ["9780133356038"], "year")
+    assert (described["kind"], described["typical"]) == ("year", "1951 to 1997")
+
+
+def test_the_marker_of_databases_is_missing():
+    _, described = column_of(["red", "blue", "\\N"] * 20)
+    assert (described["missing"], described["distinct"]) == (20, 2)
 
 
 def test_a_date_format_decides_what_is_ambiguous():
@@ -153,6 +212,12 @@ def test_a_date_format_decides_what_is_ambiguous():
         ("county_population", [i % 9 for i in range(N)], "number"),
         ("stores_per_county", [i % 9 for i in range(N)], "number"),
         ("causes", [i % 9 for i in range(N)], "number"),
+        ("policePrecinct", [i % 9 for i in range(N)], "category"),
+        ("AgeFirstSex", [i % 9 for i in range(N)], "number"),
+        ("countryCode", [i % 9 for i in range(N)], "category"),
+        ("schoolid", [i % 9 for i in range(N)], "category"),
+        ("paid", [i % 9 for i in range(N)], "number"),
+        ("industry", [3341 + i % 9 for i in range(N)], "category"),
     ],
 )
 def test_codes_and_years_are_no_quantities(name, values, kind):

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from rdplearn._types import Doubles, Flags, Floats, Ints
 from rdplearn._views.normal_rows import tell_normal
-from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
+from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, Points, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
@@ -167,18 +167,23 @@ def geometric_mean(spreads: npt.ArrayLike, teams: Sequence[Sequence[int] | Ints]
 
 
 def with_voices(
-    combination: Combination, scaled: npt.NDArray[np.floating], teams: Sequence[Ints], prices: Sequence[float]
+    combination: Combination,
+    scaled: npt.NDArray[np.floating],
+    teams: Sequence[Ints],
+    prices: Sequence[float],
+    points: Points = VOICE_POINTS,
 ) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
     teams : members of each voice; prices : of each
+    points : up to where their scores are counted, see `tails.py`
     """
     if not combination.geometric:
         return combination
     averages = [combination.averages(scaled, members).astype(np.float64) for members in teams]
     voices = tuple(
-        Voice(members, *score_curve(np.exp(logs), VOICE_POINTS), price=price)
+        Voice(members, *score_curve(np.exp(logs), points), price=price)
         for members, logs, price in zip(teams, averages, prices, strict=True)
     )
     unscaled = replace(combination, voices=voices)

@@ -13,7 +13,7 @@ from rdplearn._model.cells import UNLIMITED, CellVoice, Companions
 from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, TableColumns, dense
 from rdplearn._views.balance import is_indicator
 from rdplearn._views.curves import Curve, CurveView, Distinct, distinct_columns, joined_curves, with_zero_at_zero
-from rdplearn._views.tails import RESIDUAL_POINTS, distance_curve, score_curve, tail_curve
+from rdplearn._views.tails import RESIDUAL_POINTS, VOICE_POINTS, Points, distance_curve, score_curve, tail_curve
 from rdplearn._views.view import View
 
 RIDGE = 0.02  # of every variance is taken for noise, so that nothing is predicted to the last bit
@@ -89,6 +89,21 @@ def odds_of(share_of_numbers: float) -> float:
     """
     lowest, highest = ODDS
     return lowest + (highest - lowest) * min(1.0, (1.0 - share_of_numbers) / ENOUGH_OTHERS)
+
+
+def points_beside(voice: CellVoice | None) -> Points:
+    """Up to where the scores of members are counted, see `tails.py`: farther, the sooner cells are believed.
+
+    Where single cells go wrong, rows that a few per cent are alike are no error, and must not drown them.
+
+    Examples
+    --------
+    >>> points_beside(None) == VOICE_POINTS
+    True
+    """
+    lowest, highest = ODDS
+    share = 0.0 if voice is None else (voice.odds - lowest) / (highest - lowest)
+    return tuple(point + share * (last - point) for point, last in zip(VOICE_POINTS, RESIDUAL_POINTS, strict=True))
 
 
 def is_worded(columns: list[Distinct], places: Ints) -> bool:

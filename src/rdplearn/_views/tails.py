@@ -2,8 +2,8 @@ r"""How rare values as far out as this one are: a surprise, :math:`-\log p`, for
 
 The share of rows that lie as far out is counted up to a point :math:`d_0`, which a share :math:`p_0` of rows exceeds.
 Beyond it there are too few to count, and some of them are what we look for. The tail goes on as a power,
-:math:`p = p_0\, (d / d_0)^{-\alpha}`. Its exponent is the smallest, the most patient one, that the rows between three
-points suggest of which :math:`d_0` is the last, and at most 5. In single columns hardly a row is wrong, and
+:math:`p = p_0\, (d / d_0)^{-\alpha}`. Its exponent is the smallest, the most patient one, that the rows between two or
+three points suggest of which :math:`d_0` is the last, and at most 5. In single columns hardly a row is wrong, and
 :math:`p_0` is 1.5 % of all rows. Among the scores of rows, up to a tenth or more may be anomalies: they are to show as
 such, so counting ends sooner.
 
@@ -13,14 +13,16 @@ stores and exports them.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from rdplearn._types import Doubles
 from rdplearn._views.curves import NARROWEST, Curve, Distinct
 
-RESIDUAL_POINTS, SIDE_POINTS = (0.8, 0.9, 0.985), (0.8, 0.9, 0.97)  # of a column; a side has half of the rows
+RESIDUAL_POINTS, SIDE_POINTS = (0.8, 0.9, 0.985), (0.9, 0.97)  # of a column; a side has half of the rows
 VOICE_POINTS = (0.6, 0.75, 0.9)  # of the scores of a voice
-Points = tuple[float, float, float]
+Points = tuple[float, ...]
 LARGEST_EXPONENT = 5.0
 FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
 CAUTIOUS_EXPONENT = 2.0
@@ -30,14 +32,18 @@ LONG_WAY = 1000.0  # of logarithms: no score goes farther
 RARE_SIGN = 0.015  # a sign that fewer rows have is odd by itself
 
 
-def tail_of(distances: Doubles, counts: Doubles, n_rows: float, points: Points) -> tuple[Doubles, Doubles, float]:
+def tail_of(
+    distances: Doubles, counts: Doubles, n_rows: float, points: Points, own_share: float
+) -> tuple[Doubles, Doubles, float]:
     """The surprise of distances: knots, heights, and the exponent beyond the last knot.
 
     distances : positive and ascending; counts : how many rows have each; n_rows : those that may have one
     points : shares of distances; up to the last of them rows are counted
+    own_share : how much of the rows at a distance counts as below it. With all of them, no point lies in the gap
+        between the last usual distance, which many rows may have, and a few wrong ones
     """
     total = float(counts.sum())
-    within = (np.cumsum(counts) - 0.5 * counts) / total  # share of the distances below each
+    within = (np.cumsum(counts) - (1.0 - own_share) * counts) / total  # share of the distances below each
     knots = np.interp([*SHARES[points[-1] > SHARES], points[-1]], within, distances)
     at_least = total - np.interp(knots, distances, np.cumsum(counts) - counts)  # rows as far out as each knot
     heights = -np.log(np.clip(at_least / n_rows, 0.5 / n_rows, 1.0))
@@ -50,11 +56,11 @@ def tail_of(distances: Doubles, counts: Doubles, n_rows: float, points: Points) 
 
 
 def exponent_of(distances: Doubles, points: Points, n_rows: float) -> float:
-    """The smallest exponent that the distances at three points suggest."""
+    """The smallest exponent that the distances at some points suggest."""
     logs = np.log(np.maximum(distances, np.finfo(np.float64).tiny))
     falls = -np.log1p(-np.array(points))
     largest = LARGEST_EXPONENT if n_rows >= FEWEST_TO_JUDGE else CAUTIOUS_EXPONENT
-    pairs = [(falls[j] - falls[i], logs[j] - logs[i]) for i, j in ((0, 1), (1, 2), (0, 2))]
+    pairs = [(falls[j] - falls[i], logs[j] - logs[i]) for i, j in combinations(range(len(points)), 2)]
     return min([largest, *(fall / width for fall, width in pairs if width > 0)])
 
 
@@ -62,7 +68,7 @@ def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, points: P
     """The surprise of distances from 0 on, where it is 0; see `tail_of`."""
     if not len(distances):
         return np.array([0.0, 1e-6]), np.array([0.0, np.log(2.0 * n_rows)])
-    knots, heights, exponent = tail_of(distances, counts, n_rows, points)
+    knots, heights, exponent = tail_of(distances, counts, n_rows, points, own_share=1.0)
     last = knots[-1]
     reach = FARTHER[last < np.finfo(np.float64).max / FARTHER[-1] / 8 / FARTHER]
     beyond = heights[-1] + exponent * np.log(reach)
@@ -77,7 +83,7 @@ def tail_curve(column: Distinct) -> Curve:
     >>> amounts = Distinct(np.arange(1.0, 1001.0), np.ones(1000, dtype=np.int64))
     >>> knots, heights = tail_curve(amounts)
     >>> np.interp([500.5, 1000.0, 100_000.0, -500.0], knots, heights).round(1).tolist()
-    [0.0, 3.6, 29.8, 7.7]
+    [0.0, 3.5, 29.8, 7.7]
     """
     middle, values, counts = column.quantile(0.5), column.values, column.counts.astype(np.float64)
     above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, SIDE_POINTS)
@@ -112,6 +118,6 @@ def score_curve(scores: Doubles, points: Points) -> Curve:
     True
     """
     values, counts = np.unique(np.maximum(scores, np.finfo(np.float64).tiny), return_counts=True)
-    knots, heights, exponent = tail_of(values, counts.astype(np.float64), float(len(scores)), points)
+    knots, heights, exponent = tail_of(values, counts.astype(np.float64), float(len(scores)), points, own_share=0.5)
     logs = np.log(knots)
     return np.append(logs, logs[-1] + LONG_WAY), np.append(heights, heights[-1] + exponent * LONG_WAY)

@@ -20,7 +20,7 @@ from rdplearn.table.wording import as_option, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING_MARKERS = ("", "NA", "NaN", "nan", "NAN", "null", "NULL", "None")
+MISSING_MARKERS = ("", "NA", "NaN", "nan", "NAN", "null", "NULL", "None", "\\N")
 TRUE_WORDS = ("true", "yes", "t", "y")
 FALSE_WORDS = ("false", "no", "f", "n")
 # In a column that reads as numbers, dates or truth values, these mean that there is none.
@@ -33,12 +33,12 @@ PLAIN_NUMBER = r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[iI][nN][fF](?:in
 
 @dataclass(frozen=True)
 class TextRules:
-    """How texts are to be read.
+    r"""How texts are to be read.
 
     Parameters
     ----------
     missing : sequence of str
-        Markers of missing values, besides the usual ``""``, ``NA``, ``NaN``, ``null``, ``NULL`` and ``None``.
+        Markers of missing values, besides the usual ``""``, ``NA``, ``NaN``, ``null``, ``NULL``, ``None`` and ``\N``.
     decimal : str or None
         The decimal mark, ``"."`` or ``","``; None lets each column decide.
     thousands : str or None

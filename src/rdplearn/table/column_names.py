@@ -12,18 +12,25 @@ import re
 
 CODE = re.compile(
     r"(?i:(^|[\W_])(id|uuid|guid|code|sku|isbn|ean|upc|iban|ssn|fips|plz|zip|phone|telephone|tel|fax)($|[\W_]))"
-    r"|(?i:zip ?_?code|postal|postcode|postleitzahl|phone|fips)|[a-z]I[dD]$"
+    r"|(?i:code$|postal|postleitzahl|phone|fips)|[a-z]I[dD]$"
+    r"|(?i:(account|case|child|client|country|county|cust|customer|district|employee|event|family|firm|game|household"
+    r"|item|member|movie|order|patient|person|player|product|record|school|site|state|station|store|student|subj|subject"
+    r"|team|town|track|trip|unit|user)id$)"
 )
 # Places and sorts of things, at the end of a name: their numbers stand in a list that is kept elsewhere.
 LISTED = re.compile(
     r"(?i:(^|[\W_])(state|county|country|region|district|province|municipality|ward|precinct|type|kind|category|cause"
-    r"|method|status|gender|sex|drg|icd|cpt|ndc|naics|sic|mcc)_?$|^st$)"
+    r"|method|status|gender|sex|race|ethnicity|religion|nationality|language|industry|occupation|borough|neighbou?rhood"
+    r"|drg|icd|cpt|ndc|naics|sic|mcc)_?$|^st$)"
 )
-COUNTED = re.compile(r"(?i:(^|[\W_])(per|by|of|in|n|num|number|count|total|sum|avg|average|mean|rate|share|pct)[\W_])")
+COUNTED = re.compile(
+    r"(?i:(^|[\W_])(per|by|of|in|n|num|number|count|total|sum|avg|average|mean|rate|share|pct|age)[\W_])"
+)
 # "fire_num" numbers the fires, but "kids_num" may count kids: large numbers tell.
 NUMBERING = re.compile(r"(?i:[\W_](num|no|nr|number)$)")
 FEWEST_NUMBERED = 1000
 IDENTIFIER = re.compile(r"(?i:^unnamed|(^|[\W_])(key|index)$|(id|num|no|nr|number)$)")
+INSIDE_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")  # where a word begins in "policePrecinct"
 YEAR = re.compile(r"(?i:(^|[^a-z])(years?|yrs?|jahr|annee|anno)($|[^a-z]))|[a-z]Year|(?i:^year|year$)")
 
 
@@ -37,10 +44,12 @@ def says_listed(name: str) -> bool:
 
     Examples
     --------
-    >>> [name for name in ("county", "fire_cause", "county_population", "stores_per_county") if says_listed(name)]
-    ['county', 'fire_cause']
+    >>> names = ("county", "fire_cause", "policePrecinct", "county_population", "stores_per_county", "casesByState")
+    >>> [name for name in names if says_listed(name)]
+    ['county', 'fire_cause', 'policePrecinct']
     """
-    return bool(LISTED.search(name)) and not COUNTED.search(name)
+    words = INSIDE_A_NAME.sub("_", name)
+    return bool(LISTED.search(words)) and not COUNTED.search(words)
 
 
 def says_identifier(name: str) -> bool:

@@ -19,6 +19,7 @@ unreadable      left out: the cells are lists, bytes or the like
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -47,6 +48,7 @@ WORDS_OF_PROSE = 4
 WORDS_OF_A_SENTENCE = 6
 YEARS = (1000, 2200)
 CERTAIN_YEARS = (1900, 2050)
+WORDED_YEARS = (1800, 2050)
 BY_NAME = "a code, by its name"
 
 
@@ -108,16 +110,18 @@ def _decide_typed(column: ColumnSummary) -> Decision:
 def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read: int) -> Decision | None:
     """What all texts say, or nearly all of them; None if they are words."""
     if _n_numbers(column) == n_to_read:
-        return _decide_number(column)
+        return _decide_compact_dates(column, rules, table) or _decide_number(column)
     if column.n_booleans == n_to_read:
         return _unless_constant(column, Decision("boolean"))
     if column.n_times_of_day == n_to_read:
         return _unless_constant(column, Decision("time"))
+    if _are_seasons(column):
+        return None
     if _n_dates(column) == n_to_read:
         return _unless_constant(column, _decide_date(column, rules, table))
     decimal = _mark_of(column, rules)
     written = column.n_written[decimal]
-    dress = _dress_of(column)
+    dress = _dress_of(column, decimal)
     if dress is not None and written == n_to_read and not says_code(column.name):
         return _decide_written(column, rules, table, decimal, dress)
     if says_code(column.name):
@@ -133,6 +137,10 @@ def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read:
             _refuse(column, column.not_moments[day_first], "that is not a date", table)
         decision = Decision("date", day_first=day_first)
         return _with_misfits(decision, column, column.not_moments[day_first], "date", table)
+    if column.n_times_of_day >= nearly:
+        if rules.strict:
+            _refuse(column, column.not_times_of_day, "that is not a time of day", table)
+        return _with_misfits(Decision("time"), column, column.not_times_of_day, "time", table)
     if dress is not None and written >= nearly:
         decision = _decide_written(column, rules, table, decimal, dress)
         if rules.strict:
@@ -192,12 +200,25 @@ def _mark_of(column: ColumnSummary, rules: TextRules) -> str:
     return rules.decimal or ("," if column.n_written[","] > column.n_written["."] else ".")
 
 
-def _dress_of(column: ColumnSummary) -> str | None:
-    """The dress of the column's numbers, "" for none; None if there are several."""
+def _dress_of(column: ColumnSummary, decimal: str) -> str | None:
+    """The dress of the column's numbers, "" for none; None if there are several, or a unit that few of them have."""
     if not column.dresses:
         return None if column.dresses is None else ""
     most = max(column.dresses, key=lambda dress: (column.dresses or {})[dress])
-    return most if column.dresses[most] >= NEARLY_ALL * sum(column.dresses.values()) else None
+    is_the_one = column.dresses[most] >= NEARLY_ALL * sum(column.dresses.values())
+    is_usual = not _has_letters(most) or 2 * column.dresses[most] >= column.n_written[decimal]  # "12", "13", "14A"
+    return most if is_the_one and is_usual else None
+
+
+def _has_letters(dress: str) -> bool:
+    """Whether there is a unit, such as that of "12 kg", after the number."""
+    return dress.partition("|")[2].isalpha()
+
+
+def _are_seasons(column: ColumnSummary) -> bool:
+    """Whether all texts are such as 2003-04, two years in a row: some of them could be read as months."""
+    seasons = [re.fullmatch(r"(\d{4})[-/](\d\d)", str(text)) for text in column.texts.values]
+    return all(season is not None and (int(season[1]) + 1) % 100 == int(season[2]) for season in seasons)
 
 
 def _unless_constant(column: ColumnSummary, decision: Decision) -> Decision:
@@ -212,9 +233,8 @@ def _decide_number(column: ColumnSummary) -> Decision:
     numbers = column.numbers
     if numbers.sample.n_distinct + (numbers.n_infinite > 0) <= 1:
         return Decision("constant", f"left out: the only value is {shown_value(column)}")
-    if column.form == "text" and any(_has_leading_zero(str(text)) for text in column.texts.values):
-        codes = _decide_words(column, "")
-        return Decision(codes.kind, f"digits with leading zeros are codes; {codes.note}".rstrip("; "))
+    if column.form == "text" and _have_leading_zeros(column):
+        return _decide_digits(column)
     is_whole = numbers.n_fractions == 0 and numbers.n_infinite == 0
     enough = column.n_present >= FEWEST_ROWS_TO_JUDGE
     if is_whole and column.n_compact_dates == _n_numbers(column):
@@ -236,12 +256,29 @@ def _decide_number(column: ColumnSummary) -> Decision:
 
 
 def _are_years(column: ColumnSummary) -> bool:
-    low, high = YEARS if says_year(column.name) else CERTAIN_YEARS
-    return low <= column.numbers.minimum and column.numbers.maximum <= high
+    """Whether numbers are years; if the name says so, a few that are none are errors."""
+    numbers = column.numbers
+    if says_year(column.name):
+        return all(YEARS[0] <= numbers.quantile(share) <= YEARS[1] for share in (1 - NEARLY_ALL, NEARLY_ALL))
+    return CERTAIN_YEARS[0] <= numbers.minimum and numbers.maximum <= CERTAIN_YEARS[1]
 
 
-def _has_leading_zero(text: str) -> bool:
-    return len(text) > 1 and text[0] == "0" and text.isdigit()
+def _decide_compact_dates(column: ColumnSummary, rules: TextRules, table: str) -> Decision | None:
+    """Dates such as 20181014, if nearly all of the numbers are dates and some are not."""
+    if rules.strict or not NEARLY_ALL * _n_numbers(column) <= column.n_compact_dates < _n_numbers(column):
+        return None
+    decision = Decision("date", "dates such as 20181014", is_compact=True)
+    return _with_misfits(decision, column, column.not_compact_dates, "date", table)
+
+
+def _have_leading_zeros(column: ColumnSummary) -> bool:
+    texts = (str(text) for text in column.texts.values)
+    return any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in texts)
+
+
+def _decide_digits(column: ColumnSummary) -> Decision:
+    codes = _decide_words(column, "")
+    return Decision(codes.kind, f"digits with leading zeros are codes; {codes.note}".rstrip("; "))
 
 
 def _decide_code(column: ColumnSummary) -> Decision:
@@ -258,7 +295,11 @@ def _share_of_different(column: ColumnSummary) -> float:
 
 
 def _decide_written(column: ColumnSummary, rules: TextRules, table: str, decimal: str, dress: str) -> Decision:
+    if _have_leading_zeros(column):
+        return _decide_digits(column)
     spread = written_spread(column, rules, decimal, dress)
+    if _has_letters(dress) and WORDED_YEARS[0] <= spread.minimum and spread.maximum <= WORDED_YEARS[1]:
+        return _decide_words(column, table)  # "1936 Summer"
     if spread.sample.n_distinct <= 1:
         return _unless_constant(column, Decision("number", decimal=decimal, dress=dress))
     import pyarrow as pa
@@ -287,7 +328,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _with_misfits(decision: Decision, column: ColumnSummary, stray: Stray, what: str, table: str) -> Decision:
-    if decision.kind not in ("number", "year", "date") or stray.n_rows == 0:
+    if decision.kind not in ("number", "year", "date", "time") or stray.n_rows == 0:
         return decision
     note = f"{rows_text(stray.n_rows)} not a {what}, such as {shown(stray.first_text)}"
     warning = (
@@ -445,7 +486,8 @@ def _told_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
 def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str) -> Decision:
     if _n_numbers(column) == column.n_present:
         return Decision(told, "as told")
-    decimal, dress = _mark_of(column, rules), _dress_of(column)
+    decimal = _mark_of(column, rules)
+    dress = _dress_of(column, decimal)
     if column.n_written[decimal] > _n_numbers(column) and dress is not None:
         decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), column.not_written[decimal]
     else:

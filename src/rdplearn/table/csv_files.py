@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError
 from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
-from rdplearn.table.sniffing import first_rows, sniff_encoding, sniff_header, sniff_separator
+from rdplearn.table.sniffing import first_rows, sniff_encoding, sniff_header, sniff_separator, with_row_names
 from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def read_csv(
     rows = first_rows(text, separator)
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
+    rows = rows if header is False else with_row_names(rows)
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
     n_skipped = _n_blank_lines(text) + 1 if has_header else 0  # Arrow counts the blank lines above the header

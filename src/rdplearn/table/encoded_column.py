@@ -168,7 +168,7 @@ class EncodedColumn:
         if by_number and isinstance(self.encoding, Number | Boolean):
             values = self.encoding.read(array, rules).tolist()
             if isinstance(self.encoding, Year):
-                values = [value if not np.isfinite(value) else f"{value:g}" for value in values]
+                values = [value if not np.isfinite(value) else f"{value:.15g}" for value in values]
             as_they_stand = [None] * len(array) if not self.marks_misfits else words_of(array).to_pylist()
             pairs = zip(values, as_they_stand, strict=True)
             return [text if isinstance(value, float) and np.isnan(value) else value for value, text in pairs]

@@ -37,7 +37,7 @@ MOST_WEIGHT = 1000  # the other columns have no say then; training diverges with
 
 
 class TableEncoder(Parameters):
-    """Turn a table of numbers, categories, dates, texts and missing cells into a matrix of float32.
+    r"""Turn a table of numbers, categories, dates, texts and missing cells into a matrix of float32.
 
     The fit reads the table once, in batches, so memory does not grow with it. The result does not depend on how the
     rows are split into batches. `docs/tables.md` tells what becomes of each kind of column.
@@ -53,7 +53,7 @@ class TableEncoder(Parameters):
         How much columns count in a detector, 1 by default: ``{"amount": 3}``. 0 is the same as ignoring a column,
         1000 is the most.
     missing : sequence of str
-        Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL`` and ``None``.
+        Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL``, ``None`` and ``\N``.
     decimal : {".", ","}, optional
         The decimal mark of numbers in text. By default each column decides.
     thousands : str, optional

@@ -176,7 +176,9 @@ class Date:
     def learn(cls, column: ColumnSummary, decision: Decision) -> Date:
         seconds = spread_of_dates(column, decision.day_first, decision.is_compact)
         days = (seconds.maximum - seconds.minimum) / SECONDS_PER_DAY
-        spanned = {"hour": column.n_with_clock > 0, "weekday": days >= 7, "yearday": days >= 366}
+        has_clock = column.n_with_clock > 0
+        has_days = has_clock or bool((days_of_months(seconds.sample.values) > 1).any())  # months have no weekday
+        spanned = {"hour": has_clock, "weekday": days >= 7 and has_days, "yearday": days >= 366}
         fill = (seconds.quantile(0.5) - seconds.minimum) / SECONDS_PER_DAY
         periods = [period for period in PERIODS if spanned[period]]
         return cls(decision.day_first, seconds.minimum, fill, periods, decision.is_compact)
@@ -290,6 +292,19 @@ def turns(seconds: NDArray[np.float64], period: str) -> NDArray[np.float64]:
     years = dates.astype("datetime64[Y]")
     starts, ends = years.astype("datetime64[D]"), (years + np.timedelta64(1, "Y")).astype("datetime64[D]")
     return np.where(known, (dates - starts) / (ends - starts), np.nan)
+
+
+def days_of_months(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The day of the month of each moment, from 1.
+
+    Examples
+    --------
+    >>> days_of_months(np.array([0.0, 86400.0])).tolist()
+    [1, 2]
+    """
+    dates = np.floor(seconds / SECONDS_PER_DAY).astype(np.int64).astype("datetime64[D]")
+    days: NDArray[np.int64] = (dates - dates.astype("datetime64[M]")).astype(np.int64) + 1
+    return days
 
 
 def on_a_circle(turned: NDArray[np.float64]) -> list[NDArray[np.float64]]:

@@ -21,18 +21,19 @@ CLOCK = (
     r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 )
 TIME_OF_DAY = f"^{CLOCK}$"
-START_OF_A_DATE = r"^(?:\d{4}(?:[-/. ,]|$)|\d{1,2}[-/. ]|[A-Za-z]{3,9}[.,]*[ -])"
+ORDINAL = r"(?:st|nd|rd|th)?"
+START_OF_A_DATE = rf"^(?:\d{{4}}(?:[-/. ,Qq:]|$)|\d{{1,2}}{ORDINAL}[-/. ]|[A-Za-z]{{3,9}}[.,]*[ -]|[Qq][1-4])"
 YEAR_FIRST = rf"^(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})(?:[T ,]+{CLOCK})?$"
 YEAR_LAST = r"^(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_part>\d{1,2})[-/.](?P<year>\d{4})" rf"(?:[T ,]+{CLOCK})?$"
 SHORT_YEAR_LAST = (
     r"^(?P<first>\d{1,2})(?P<mark>[-/])(?P<second_part>\d{1,2})[-/](?P<year>\d{2})" rf"(?:[T ,]+{CLOCK})?$"
 )
 DAY_THEN_MONTH_NAME = (
-    rf"^(?:[A-Za-z]{{3,9}},? )?(?P<day>\d{{1,2}})[ -](?P<month>[A-Za-z]{{3,9}})\.?[ ,-]+(?P<year>\d{{4}}|\d{{2}})"
-    rf"(?:[T ,]+{CLOCK})?$"
+    rf"^(?:[A-Za-z]{{3,9}},? )?(?P<day>\d{{1,2}}){ORDINAL}[ -](?P<month>[A-Za-z]{{3,9}})\.?[ ,-]+"
+    rf"(?P<year>\d{{4}}|\d{{2}})(?:[T ,]+{CLOCK})?$"
 )
 MONTH_NAME_THEN_DAY = (
-    r"^(?:[A-Za-z]{3,9},? )?(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"
+    rf"^(?:[A-Za-z]{{3,9}},? )?(?P<month>[A-Za-z]{{3,9}})\.?[ -](?P<day>\d{{1,2}}){ORDINAL},?[ -](?P<year>\d{{4}})"
     rf"(?:[T ,]+{CLOCK})?$"
 )
 NAMES_OF_MONTHS = (
@@ -41,10 +42,13 @@ NAMES_OF_MONTHS = (
 )
 MONTH_AND_YEAR = rf"^(?P<month>{NAMES_OF_MONTHS})\.?[ ,'-]+(?P<year>\d{{4}}|\d{{2}})$"
 YEAR_AND_MONTH = rf"^(?P<year>\d{{4}})[ ,-]+(?P<month_name>{NAMES_OF_MONTHS})\.?$"
+YEAR_AND_MONTH_NUMBER = r"^(?P<year>(?:1[5-9]|20)\d{2})[-/](?P<month>\d{2})$"
+YEAR_AND_QUARTER = r"^(?P<year>(?:1[5-9]|20)\d{2})[ :-]?[Qq](?P<quarter>[1-4])$"
+QUARTER_AND_YEAR = r"^[Qq](?P<quarter>[1-4])[ :,-]*(?P<year>(?:1[5-9]|20)\d{2})$"
 YEAR_ALONE = r"^(?P<year>(?:1[5-9]|20)\d{2})$"  # among dates: a column of nothing else is read as numbers
 FORMS = (
     *(YEAR_FIRST, YEAR_LAST, SHORT_YEAR_LAST, DAY_THEN_MONTH_NAME, MONTH_NAME_THEN_DAY, MONTH_AND_YEAR),
-    *(YEAR_AND_MONTH, YEAR_ALONE),
+    *(YEAR_AND_MONTH, YEAR_AND_MONTH_NUMBER, YEAR_AND_QUARTER, QUARTER_AND_YEAR, YEAR_ALONE),
 )
 FIRST_YEAR_OF_TWO_DIGITS = 1930  # as spreadsheets have it: 29 is 2029, 30 is 1930
 COMPACT_YEARS = (1800, 2100)  # of dates such as 20181014, which are numbers anywhere else
@@ -54,8 +58,8 @@ def read_moments(array: pa.Array, day_first: bool, date_format: str | None = Non
     """Read a clean array as moments, in seconds since 1970 (UTC).
 
     Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31/01/24, 31 Jan 2024, January 31, 2024,
-    with or without a time of day (24 hours or am/pm) and a zone; Jan 2024, Jan-24, 2024, January and 2024, each as its
-    first day; and what `date_format` says, before all others.
+    with or without a time of day (24 hours or am/pm) and a zone; Jan 2024, Jan-24, 2024, January, 2024-01, 2024-Q1 and
+    2024, each as its first day; and what `date_format` says, before all others.
 
     Examples
     --------
@@ -183,6 +187,8 @@ def _moments(found: pa.Array, day_first: bool) -> NDArray[np.float64]:
         day, month = np.where(first_is_day, first, second), np.where(first_is_day, second, first)
     elif names == ["year"]:
         day = month = np.ones(len(found))
+    elif "quarter" in names:
+        day, month = np.ones(len(found)), 3 * _numbers(found, "quarter") - 2
     else:
         day = _numbers(found, "day") if "day" in names else np.ones(len(found))
         named = next((name for name in ("month_name", "month") if name in names), "month")

@@ -7,13 +7,14 @@ import csv
 import io
 from collections import Counter
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, pairwise
 
 from rdplearn.errors import TableError, warn_user
 from rdplearn.table.wording import shown
 
 SEPARATORS = (",", "\t", ";", "|")
 ROWS_LOOKED_AT = 100
+STEP_ERROR = 0.01  # of a step, by rounding
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -91,12 +92,31 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
     }
     if not numeric_in_first or (below and numeric_below - numeric_in_first - _empty_places(first)):
         return True
+    if _counts_on(first) and not any(_counts_on(row) for row in below):
+        return True  # years, or places of measurement, that stand above their columns
     warn_user(
         f"{name} seems to have no header, as its first row holds the number "
         f"{shown(first[min(numeric_in_first)])}; columns are called "
         "column_1, column_2, ... Pass --header or --no-header."
     )
     return False
+
+
+def with_row_names(rows: list[list[str]]) -> list[list[str]]:
+    """The rows of a file whose header is one field short: a nameless column of row names stands before the others.
+
+    If the last fields below it are all empty, each row ends with a separator, and the nameless column is the last.
+
+    Examples
+    --------
+    >>> with_row_names([["age", "city"], ["1", "31", "Oslo"]])[0]
+    ['', 'age', 'city']
+    """
+    header, below = rows[0], rows[1:]
+    if not below or any(len(row) != len(header) + 1 for row in below):
+        return rows
+    ends_empty = not any(row[-1].strip() for row in below)
+    return [[*header, ""] if ends_empty else ["", *header], *below]
 
 
 def first_rows(text: str, separator: str) -> list[list[str]]:
@@ -114,6 +134,13 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _counts_on(row: list[str]) -> bool:
+    """Whether a row has three numbers or more that rise in equal steps, such as 1990, 1991, 1992."""
+    numbers = [float(cell.strip().replace(",", ".")) for cell in row if _is_number(cell)]
+    steps = [after - before for before, after in pairwise(numbers)]
+    return len(steps) > 1 and steps[0] > 0 and all(abs(step - steps[0]) < STEP_ERROR * steps[0] for step in steps)
 
 
 def _empty_places(row: list[str]) -> set[int]:

@@ -97,6 +97,8 @@ class ColumnSummary:
     moments: dict[bool, Spread] = field(init=False)  # keyed by day_first
     not_numbers: Stray = Stray()
     not_moments: dict[bool, Stray] = field(default_factory=lambda: {False: Stray(), True: Stray()})
+    not_times_of_day: Stray = Stray()
+    not_compact_dates: Stray = Stray()
     infinities: Stray = Stray()
     trouble: str = ""
     n_compact_dates: int = 0
@@ -166,6 +168,8 @@ class ColumnSummary:
         for mark, known in self.not_written.items():
             self.not_written[mark] = known.then(later.not_written[mark], self.n_rows)
         self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
+        self.not_times_of_day = self.not_times_of_day.then(later.not_times_of_day, self.n_rows)
+        self.not_compact_dates = self.not_compact_dates.then(later.not_compact_dates, self.n_rows)
         self.infinities = self.infinities.then(later.infinities, self.n_rows)
         for day_first in (False, True):
             self.not_moments[day_first] = self.not_moments[day_first].then(later.not_moments[day_first], self.n_rows)
@@ -225,7 +229,7 @@ class ColumnSummary:
         values = read_numbers(distinct, rules)
         numeric = ~np.isnan(values)
         self.numbers.add(values[numeric], counts[numeric])
-        self._count_compact_dates(values, counts)
+        is_compact = self._count_compact_dates(values, counts)
         if numeric.all():
             marked = np.zeros(len(distinct), dtype=bool)
         else:
@@ -233,11 +237,13 @@ class ColumnSummary:
             words = pc.filter(distinct, pa.array(marked)).to_pylist()
             self.markers = added(self.markers, dict(zip(words, counts[marked].tolist(), strict=True)))
         self.not_numbers = strays(numeric | marked, self.not_numbers)
+        self.not_compact_dates = strays(is_compact | marked, self.not_compact_dates)
         self._add_written(distinct, counts, numeric, marked, rules, strays)
         self.infinities = strays(~np.isinf(values), self.infinities)
         if numeric.all():
             no_dates = Stray.find(texts, np.asarray(texts.is_valid()))
             self.not_moments = {order: known.then(no_dates, self.n_rows) for order, known in self.not_moments.items()}
+            self.not_times_of_day = self.not_times_of_day.then(no_dates, self.n_rows)
             return
         words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
         self.n_booleans += int(counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum())
@@ -249,8 +255,11 @@ class ColumnSummary:
             self.not_moments[day_first] = strays(dated | marked, self.not_moments[day_first])
         either_order = np.fmax.reduce(list(readings.values()))
         self.n_with_clock += int(counts[np.nan_to_num(either_order) % SECONDS_PER_DAY != 0].sum())
+        are_times = np.zeros(len(distinct), dtype=bool)
         if np.isnan(either_order).any():
-            self.n_times_of_day += int(counts[~np.isnan(read_times_of_day(distinct))].sum())
+            are_times = ~np.isnan(read_times_of_day(distinct))
+        self.n_times_of_day += int(counts[are_times].sum())
+        self.not_times_of_day = strays(are_times | marked, self.not_times_of_day)
 
     def _add_written(
         self,
@@ -292,8 +301,10 @@ class ColumnSummary:
         if len(self.dresses) > MOST_DRESSES:
             self.dresses = None
 
-    def _count_compact_dates(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
-        self.n_compact_dates += int(counts[~np.isnan(compact_dates(values))].sum())
+    def _count_compact_dates(self, values: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+        is_compact = ~np.isnan(compact_dates(values))
+        self.n_compact_dates += int(counts[is_compact].sum())
+        return is_compact
 
 
 def added(some: dict[str, int], more: dict[str, int]) -> dict[str, int]:

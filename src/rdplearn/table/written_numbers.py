@@ -20,6 +20,7 @@ CURRENCY = r"[A-Z]{0,3}[$€£¥₹₽₩]|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|N
 UNIT = r"%|‰|[$€£¥₹₽₩]|[°µ\pL][°\pL/²³]*"
 LONGEST_UNIT = 15  # not said by the pattern, which would be compiled ten times as slowly
 USUAL_GROUPS = {".": r"[,' \x{a0}\x{202f}]", ",": r"[.' \x{a0}\x{202f}]"}
+MOST_GROUPS = 5  # of three digits after the first; "185,190,195,200,205,210,215" is a list
 NO_DRESS = ("", "|")
 
 
@@ -66,7 +67,7 @@ BRACKETS = (("open", "("), ("close", ")"))
 
 def _pattern(decimal: str, thousands: str | None) -> str:
     group = USUAL_GROUPS[decimal] if thousands is None else f"\\x{{{ord(thousands):x}}}"
-    digits = rf"\d{{1,3}}(?:{group}\d{{3}})+(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
+    digits = rf"\d{{1,3}}(?:{group}\d{{3}}){{1,{MOST_GROUPS}}}(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
     return (
         rf"^(?P<open>\(?)(?P<sign>[+-]?) ?(?P<before>(?:{CURRENCY})?)[ \x{{a0}}]?(?P<inner_sign>[+-]?)"
         rf"(?P<digits>{digits})[ \x{{a0}}]?(?P<after>(?:{UNIT})?)(?P<close>\)?)$"
