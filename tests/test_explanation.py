@@ -28,6 +28,7 @@ from rdplearn._explain.explanation import Explanation
 from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder
+from rdplearn.table.typical import Typical
 from tests.conftest import SMALL
 
 KINDS = {
@@ -352,10 +353,19 @@ def test_cells_are_mended_by_rows_that_are_alike_in_all_other_columns(form):
         assert len(found) == 2 or group < 2
 
 
+def test_a_reason_that_would_be_zero_percent_is_not_told():
+    typical = [Typical(low=0.0, high=1.0)] * 2
+    parts, values = np.array([[5.0, 0.01]]), np.array([[9.0, 0.5]])
+    explanation = Explanation(["a", "b"], parts, parts.sum(axis=1), 0.0, values, typical)
+    assert explanation.sentences(0) == ["a 9 (typical 0 to 1) accounts for 100% of the score"]
+
+
 def test_a_column_that_is_as_in_similar_rows_is_mended_too():
     rng = np.random.default_rng(0)
     which = rng.integers(3, size=1000)
-    table = pd.DataFrame({"city": np.array(["Oslo", "Rome", "Lima"])[which], "country": np.array(["N", "I", "P"])[which]})
+    table = pd.DataFrame(
+        {"city": np.array(["Oslo", "Rome", "Lima"])[which], "country": np.array(["N", "I", "P"])[which]}
+    )
     table["amount"], table["size"] = rng.normal(size=(2, 1000))
     table.loc[0, ["city", "country"]] = ["Oslo", "P"]
     explanation = TableModel(RDPDetector(random_state=0)).fit(table).explain(table, rows=[0])
