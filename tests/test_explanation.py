@@ -28,6 +28,7 @@ from rdplearn._explain.explanation import Explanation
 from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder
+from rdplearn.table.typical import Typical
 from tests.conftest import SMALL
 
 KINDS = {
@@ -340,16 +341,37 @@ def test_cells_are_mended_by_rows_that_are_alike_in_all_other_columns(form):
     others = company.Company(typical_rows, groups, weights)
     tried = np.repeat(np.arange(5), 3), np.tile(np.arange(3), 5)
     cells, sources = others.sources(form(rows[:5]), *tried)
-    kept = rows  # fewer than the company may have: all of them
+    kept = typical_rows.company.toarray() if sp.issparse(typical_rows.company) else typical_rows.company
+    assert len(kept) == 190  # fewer than the company may have: all but the oddest
     for cell, (row, group) in enumerate(zip(*tried, strict=True)):
         found = kept[sources[cells == cell]][:, groups == group]
-        apart = np.minimum(np.abs(rows[row] - kept) / typical_rows.spread, 1.0) * weights * (groups != group)
-        nearest = np.argsort(apart.sum(axis=1), kind="stable")[: company.N_NEAREST]
-        farthest = apart.sum(axis=1)[nearest[-1]]
-        sure = kept[apart.sum(axis=1) < farthest - 1e-9][:, groups == group]
+        apart = (np.minimum(np.abs(rows[row] - kept) / typical_rows.spread, 1.0) * weights * (groups != group)).sum(1)
+        apart[(kept == rows[row])[:, groups == group].all(axis=1)] = np.inf  # they mend nothing
+        sure = kept[apart < np.sort(apart)[company.N_NEAREST - 1] - 1e-9][:, groups == group]
         assert {tuple(value) for value in sure} <= {tuple(value) for value in found}
         assert len(np.unique(found, axis=0)) == len(found) <= company.N_NEAREST + company.N_SPREAD
         assert len(found) == 2 or group < 2
+
+
+def test_a_reason_that_would_be_zero_percent_is_not_told():
+    typical = [Typical(low=0.0, high=1.0)] * 2
+    parts, values = np.array([[5.0, 0.01]]), np.array([[9.0, 0.5]])
+    explanation = Explanation(["a", "b"], parts, parts.sum(axis=1), 0.0, values, typical)
+    assert explanation.sentences(0) == ["a 9 (typical 0 to 1) accounts for 100% of the score"]
+
+
+def test_a_column_that_is_as_in_similar_rows_is_mended_too():
+    rng = np.random.default_rng(0)
+    which = rng.integers(3, size=1000)
+    table = pd.DataFrame(
+        {"city": np.array(["Oslo", "Rome", "Lima"])[which], "country": np.array(["N", "I", "P"])[which]}
+    )
+    table["amount"], table["size"] = rng.normal(size=(2, 1000))
+    table.loc[0, ["city", "country"]] = ["Oslo", "P"]
+    explanation = TableModel(RDPDetector(random_state=0)).fit(table).explain(table, rows=[0])
+    assert_adds_up(explanation)
+    first_two = np.argsort(-explanation.contributions[0])[:2]
+    assert {explanation.column_names[place] for place in first_two} == {"city", "country"}  # either may be wrong
 
 
 def twins(n_rows: int = 1000) -> pd.DataFrame:

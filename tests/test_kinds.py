@@ -95,8 +95,9 @@ def test_columns_that_are_missing_together_are_one_reason():
     values = np.array([[9.0, None, None, None], [8.0, None, None, None], [950.0, 1.0, 1.0, 1.0]], dtype=object)
     names = ["fare", "tip", "tolls", "total"]
     explanation = Explanation(names, contributions, contributions.sum(axis=1), 0.0, values, [FARE] * 4)
-    assert told(explanation) == {"tip, tolls and total missing": [0, 1], "fare = 950": [2]}
+    assert told(explanation) == {"tolls, tip and total missing": [0, 1], "fare = 950": [2]}  # in the words of its rows
     assert explanation.in_short(0) == ["tolls, tip and total missing: 98%"]
+    assert explanation.sentences(0)[0] == "the missing tolls, tip and total account for 98% of the score"
     assert explanation.kinds()[0].typical == ""
     assert explanation.columns_of(0)[0]["shared_with"] == ["tip", "total"]
 

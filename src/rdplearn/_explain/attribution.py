@@ -2,8 +2,9 @@ r"""How much of a row's anomaly score each of its columns accounts for.
 
 A column is to blame if mending it mends the row. A row :math:`x` is scored again with the cells of one column as other
 rows have them: typical rows that are like it, what is usual in the table (`typical_rows.py`), and, where columns are
-few, rows that are like it in all other columns and values spread over the column (`company.py`). The lowest of these
-scores counts, and what mending takes off the score is the column's *repair*,
+few, rows that are like it in all other columns and values spread over the column (`company.py`). A column that is as
+in similar rows may be wrong as well, since it helped to choose them: where columns are few, it is mended too. The
+lowest of these scores counts, and what mending takes off the score is the column's *repair*,
 
 .. math:: r_j = s(x) - \min_t s(x \text{ with } t_j) \ge 0 .
 
@@ -24,7 +25,7 @@ that this holds for every detector, whatever it does inside. Columns may be grou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -88,6 +89,8 @@ def attribute(
         cells = Cells(actual, rows, groups, group_of_column, anomaly_scores)
         alone = cells.alone(typical)
         mended = cells.repairs(others, company if len(sizes) <= ALL_TRIED else None, scores[block], alone)
+        if len(sizes) <= ALL_TRIED:
+            mended = mended + cells.others().repairs_by_company(company, scores[block])
         alone = cells.placed(alone)
         totals = scores[block] - typical_rows.score
         pair = np.full((len(totals), 2), -1)
@@ -182,13 +185,31 @@ class Cells:
         lowest = np.min([scores[self.rows], *mended], axis=0)
         if company is not None and len(self.rows):
             few = first_of_each(self.rows, scores[self.rows] - lowest + ALONE * alone, N_PROMISING)
-            cells, sources = company.sources(self.actual, self.rows[few], self.groups[few])
-            cells = few[cells]
-            borrowed = BorrowedValues(
-                self.actual, company.rows, self.rows[cells], self.groups[cells], self.group_of_column, sources
-            )
-            np.minimum.at(lowest, cells, self.anomaly_scores(borrowed))
+            self._try(few, company.sources(self.actual, self.rows[few], self.groups[few]), company, lowest)
         return self.placed(scores[self.rows] - lowest)
+
+    def others(self) -> Cells:
+        """The cells that are not tried: of few columns, those that are as in similar rows."""
+        n_rows, n_groups = self.actual.shape[0], int(self.group_of_column.max()) + 1
+        left = np.setdiff1d(np.arange(n_rows * n_groups), self.rows * n_groups + self.groups)
+        return replace(self, rows=left // n_groups, groups=left % n_groups)
+
+    def repairs_by_company(self, company: Company, scores: Doubles) -> sp.csr_array:
+        """The same, with what those rows have that are like it in all other columns."""
+        lowest = scores[self.rows]
+        if len(self.rows):
+            sources = company.nearest_sources(self.actual, self.rows, self.groups)
+            self._try(np.arange(len(self.rows)), sources, company, lowest)
+        return self.placed(scores[self.rows] - lowest)
+
+    def _try(self, cells: Ints, sources: tuple[Ints, Ints], company: Company, lowest: Doubles) -> None:
+        """Mend some of the cells with values of the company; `lowest` keeps the lowest score of each cell's row."""
+        which, places = sources
+        cells = cells[which]
+        borrowed = BorrowedValues(
+            self.actual, company.rows, self.rows[cells], self.groups[cells], self.group_of_column, places
+        )
+        np.minimum.at(lowest, cells, self.anomaly_scores(borrowed))
 
     def repaired_pairs(
         self, rows: Ints, contributions: Doubles, others: list[Matrix], company: Company, scores: Doubles

@@ -1,8 +1,9 @@
 """What might stand in a cell instead: values that other rows of the table have.
 
-A cell is mended with what the rows have that are most like it by all *other* columns, and with values spread over what
-occurs in its column. So a fit keeps a plain sample of the table beside its typical rows (`typical_rows.py`): a row that
-is odd may be like another odd one, and mended by it.
+A cell is mended with what the rows have that are most like it by all *other* columns and differ in this one, and with
+values spread over what occurs in its column. So a fit keeps a sample of the table beside its typical rows
+(`typical_rows.py`): a row that is odd may be like another odd one, and mended by it. The oddest rows are left out:
+another row with the same error would mend a cell by repeating it, such as by emptying it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 
-N_NEAREST, N_SPREAD = 6, 16  # rows like a row, and values of its column, that each cell is mended with at most
+N_NEAREST, N_SPREAD = 5, 12  # rows like a row, and values of its column, that each cell is mended with at most
 CELLS_AT_ONCE = 2**22
 
 
@@ -38,6 +39,13 @@ class Company:
         rows, groups : of each cell, its row among the `actual` ones, ascending, and its group of columns
         """
         places = np.concatenate([self._nearest_of(actual, rows, groups[:, None]), self._spread[:, groups].T], axis=1)
+        return self._different(places, groups)
+
+    def nearest_sources(self, actual: Matrix, rows: Ints, groups: Ints) -> tuple[Ints, Ints]:
+        """The same, of the rows alone that are most like each cell's row."""
+        return self._different(self._nearest_of(actual, rows, groups[:, None]), groups)
+
+    def _different(self, places: Ints, groups: Ints) -> tuple[Ints, Ints]:
         return _each_once(places, np.take_along_axis(self._values[:, groups].T, places, axis=1))
 
     def sources_of_pairs(self, actual: Matrix, rows: Ints, pairs: Ints) -> tuple[Ints, Ints]:
@@ -110,6 +118,8 @@ class Company:
         by_others = apart.sum(axis=0)[rows]
         for left_out in groups.T:
             by_others -= apart[left_out, rows]
+        is_same = np.all([apart[left_out, rows] == 0 for left_out in groups.T], axis=0)
+        by_others[is_same] = np.inf  # nothing would be mended
         n_nearest = min(N_NEAREST, by_others.shape[1])
         return np.sort(np.argpartition(by_others, n_nearest - 1, axis=1)[:, :n_nearest], axis=1)
 

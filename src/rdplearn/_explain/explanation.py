@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._explain.kinds import Kind, Oddity, kinds_of, missing_words, oddity_of
+from rdplearn._explain.kinds import Kind, Oddity, kinds_of, listed, named_columns, oddity_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, dense
@@ -21,6 +21,7 @@ ANSWERS_COLUMN = "your answers"  # what answers did is listed beside the columns
 CORRELATED, WITHIN = 0.9, 0.5  # columns share the reason from this correlation and this share of the contribution on
 FEWEST_TO_COMPARE = 5  # typical rows
 WORTH_A_WORD = 0.1  # of what raises a score
+LEAST_TOLD = 0.005  # of what raises a score: less would be told as 0%
 MOST_COMPARED = 32  # columns of a row, those with the largest contributions
 
 
@@ -169,7 +170,9 @@ class Explanation:
 
     def sentences(self, row: int, *, n_columns: int = 3) -> list[str]:
         """What raises a row's score, in words, the most important column first, with those that share its reason."""
-        return [sentence(*columns) for columns in self._reasons(row)[:n_columns]]
+        reasons = self._reasons(row)
+        told = [columns for place, columns in enumerate(reasons) if place == 0 or share_of(columns) >= LEAST_TOLD]
+        return [sentence(*columns) for columns in told[:n_columns]]
 
     def in_short(self, row: int, *, n_columns: int = 3) -> list[str]:
         """The same in fewer words: the first reason, and the others that make up a tenth of the score."""
@@ -177,7 +180,7 @@ class Explanation:
 
     def _sentence(self, row: int) -> str:
         """The same as one sentence."""
-        told = [f"{words_of(columns)} for {share_of(columns):.0%}" for columns in self._main_reasons(row)]
+        told = [f"{subject_of(columns)} for {share_of(columns):.0%}" for columns in self._main_reasons(row)]
         if not told:
             return "no column raises it"
         first, _, share = told[0].rpartition(" for ")
@@ -257,29 +260,64 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
 
 
 def sentence(*columns: dict[str, Any]) -> str:
-    """One column of `Explanation.columns_of` in words, or several that share the reason."""
-    return f"{words_of(columns)} {verb_of(columns)} for {share_of(columns):.0%} of the score"
+    """One column of `Explanation.columns_of` in words, or several that share the reason.
+
+    Examples
+    --------
+    >>> nothing = {"value": None, "typical": "", "is_usual": False, "only_together": False, "share": 0.25}
+    >>> sentence({"column": "tip", **nothing})
+    'the missing tip accounts for 25% of the score'
+    >>> sentence(*({"column": name, **nothing} for name in ("tip", "fare", "tolls")))
+    'the missing tip, fare and tolls account for 75% of the score'
+    """
+    return f"{subject_of(columns)} {verb_of(columns)} for {share_of(columns):.0%} of the score"
 
 
 def verb_of(columns: Sequence[dict[str, Any]]) -> str:
-    """The verb of the sentence about them: there are several answers, and one column."""
-    is_plural = columns[0]["column"] == ANSWERS_COLUMN or (len(columns) > 1 and columns[0]["only_together"])
-    return "account" if is_plural else "accounts"
+    """The verb of the sentence about them: there are several answers, and one column or another."""
+    several = len(columns) > 1 and (columns[0]["only_together"] or all_missing(columns))
+    return "account" if several or columns[0]["column"] == ANSWERS_COLUMN else "accounts"
+
+
+def subject_of(columns: Sequence[dict[str, Any]]) -> str:
+    """The subject of the sentence about them: what is missing is named as a thing."""
+    if len(columns) > 1 and all_missing(columns):
+        return f"the missing {named_columns([column['column'] for column in columns])}"
+    parts = [
+        f"the missing {value_words(column['column'])}{_typical_of(column)}"
+        if column["value"] is None
+        else _part(column)
+        for column in columns
+    ]
+    return _joined_parts(parts, columns)
 
 
 def words_of(columns: Sequence[dict[str, Any]]) -> str:
-    """What stands in columns that share a reason, and what is usual there."""
-    if len(columns) > 1 and all(column["value"] is None for column in columns):
-        return missing_words([column["column"] for column in columns])
+    """What stands in columns that share a reason, and what is usual there, as an entry of a list."""
+    if len(columns) > 1 and all_missing(columns):
+        return f"{named_columns([column['column'] for column in columns])} missing"
+    return _joined_parts([_part(column) for column in columns], columns)
+
+
+def all_missing(columns: Sequence[dict[str, Any]]) -> bool:
+    """Whether nothing stands in any of the columns."""
+    return all(column["value"] is None for column in columns)
+
+
+def _joined_parts(parts: list[str], columns: Sequence[dict[str, Any]]) -> str:
     only_together = len(columns) > 1 and all(column["only_together"] for column in columns)
-    parts = []
-    for column in columns:
-        elsewhere = "; unusual for such rows" if column["is_usual"] else ""
-        typical = f" (typical {column['typical']}{elsewhere})" if column["typical"] else ""
-        value = value_words(column["value"])
-        said = f"({value})" if column["column"] == ANSWERS_COLUMN else value
-        parts.append(f"{value_words(column['column'])} {said}{typical}")
-    return f"{' and '.join(parts)} together" if only_together else " or ".join(parts)
+    return f"{listed(parts, 'and')} together" if only_together else listed(parts, "or")
+
+
+def _part(column: dict[str, Any]) -> str:
+    value = value_words(column["value"])
+    said = f"({value})" if column["column"] == ANSWERS_COLUMN else value
+    return f"{value_words(column['column'])} {said}{_typical_of(column)}"
+
+
+def _typical_of(column: dict[str, Any]) -> str:
+    elsewhere = "; unusual for such rows" if column["is_usual"] else ""
+    return f" (typical {column['typical']}{elsewhere})" if column["typical"] else ""
 
 
 def share_of(columns: Sequence[dict[str, Any]]) -> float:

@@ -93,7 +93,7 @@ class Reason:
     column: str
     value: Any
     oddity: Oddity
-    together: tuple[str, ...]  # the columns that share the reason, in the order of the table
+    together: tuple[str, ...]  # the columns that share the reason, the largest contribution first
     partner: str = ""  # a column that only counts together with this one, and what stands there
 
 
@@ -148,8 +148,7 @@ def _first_reasons(explanation: Explanation) -> list[Reason]:
         column = max(candidates, key=lambda name: (n_led[name], -place_of[name]))
         value = next(entry["value"] for entry in told if entry["column"] == column)
         oddity = oddity_of(value, explanation.typical[place_of[column]])
-        together = tuple(sorted(candidates, key=place_of.__getitem__))
-        reasons.append(Reason(row, column, value, oddity, together, _partner(told, column)))
+        reasons.append(Reason(row, column, value, oddity, candidates, _partner(told, column)))
     return reasons
 
 
@@ -220,20 +219,29 @@ def _typical_words(reasons: list[Reason], typical: Typical) -> str:
     return "" if reasons[0].oddity is Oddity.MISSING and len(_together(reasons)) > 1 else typical.words()
 
 
-def missing_words(columns: Sequence[str]) -> str:
-    """That columns are missing together.
+def named_columns(columns: Sequence[str]) -> str:
+    """The names of columns, of many the first.
 
     Examples
     --------
-    >>> missing_words(["tip"]), missing_words(["tip", "fare"])
-    ('tip missing', 'tip and fare missing')
-    >>> missing_words(["tip", "fare", "tolls", "total", "payment"])
-    'tip, fare and 3 more columns missing'
+    >>> named_columns(["tip"]), named_columns(["tip", "fare", "tolls", "total", "payment"])
+    ('tip', 'tip, fare and 3 more columns')
     """
     named = [value_words(column) for column in columns]
     if len(named) > MOST_NAMED:
         named = [*named[: MOST_NAMED - 1], f"{len(named) - MOST_NAMED + 1} more columns"]
-    return f"{' and '.join([', '.join(named[:-1]), named[-1]] if len(named) > 1 else named)} missing"
+    return listed(named, "and")
+
+
+def listed(words: Sequence[str], last: str) -> str:
+    """Words in a row, as they are said aloud.
+
+    Examples
+    --------
+    >>> listed(["cash"], "or"), listed(["cash", "card"], "or"), listed(["cash", "card", "cheque"], "or")
+    ('cash', 'cash or card', 'cash, card or cheque')
+    """
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 def _rank(value: Any) -> Any:
@@ -274,7 +282,7 @@ def _title(reasons: list[Reason]) -> str:
 def _own_title(reasons: list[Reason]) -> str:
     column, oddity = value_words(reasons[0].column), reasons[0].oddity
     if oddity is Oddity.MISSING:
-        return missing_words(_together(reasons))
+        return f"{named_columns(_together(reasons))} missing"
     values = list(dict.fromkeys(reason.value for reason in reasons))  # the highest score first
     if oddity in BEYOND and len(values) > 1:
         lowest, highest = (value_words(end(values, key=_rank)) for end in (min, max))
@@ -282,4 +290,4 @@ def _own_title(reasons: list[Reason]) -> str:
     if len(values) > MOST_NAMED or (len(values) > 1 and oddity is not Oddity.UNUSUAL):
         return oddity.value.format(column=column)
     remark = {Oddity.NO_NUMBER: ", not a number", Oddity.ELSEWHERE: ", unusual for such rows"}.get(oddity, "")
-    return f"{column} = {' or '.join(value_words(value) for value in values)}{remark}"
+    return f"{column} = {listed([value_words(value) for value in values], 'or')}{remark}"

@@ -19,6 +19,7 @@ from rdplearn.table.typical import TYPICAL_SHARES
 
 SAMPLED_ROWS = 1_000
 NORMAL_SHARE = 0.9  # of the sampled rows; those with higher scores are no company to compare a row with
+SOUND_SHARE = 0.95  # of the sampled rows; what stands in those with higher scores mends nothing
 MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 128, 16, 2**16
 MOST_COMPANY = 512  # rows of the table as it is, to take values from; as many cells at most
 N_NEAREST = 3  # rows that are like a row say what it would have; odd, so that a median is a value that occurs
@@ -36,7 +37,7 @@ class TypicalRows:
     low, high : (n_columns,), between which nine tenths of a column's values lie
     spread : (n_columns,), mean distance of a column's values from their median
     score : of the first row, the lowest of all
-    company : (n_company, n_columns), of the same form as the rows: a sample of the table, odd rows and all
+    company : (n_company, n_columns), of the same form as the rows: a sample of the table without its oddest rows
     """
 
     rows: Matrix
@@ -161,7 +162,8 @@ def learn_typical_rows(sample: Matrix, scores: Doubles, seed: int) -> TypicalRow
     )
     kept = np.random.default_rng(seed).permutation(normal)[:n_kept]
     kept = kept[np.argsort(scores[kept], kind="stable")]
-    company = np.sort(np.random.default_rng([seed, MOST_COMPANY]).permutation(rows.shape[0])[:n_company])
+    sound = np.flatnonzero(scores <= np.quantile(scores, SOUND_SHARE))
+    company = np.sort(np.random.default_rng([seed, MOST_COMPANY]).permutation(sound)[:n_company])
     low, middle, high = (column_quantiles(rows, share) for share in (TYPICAL_SHARES[0], 0.5, TYPICAL_SHARES[1]))
     score = float(scores[kept[0]])
     return TypicalRows(rows[kept], low, high, mean_distances(rows, middle), score, rows[company])

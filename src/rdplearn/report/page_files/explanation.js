@@ -22,7 +22,7 @@ function reasonCell(row) {
 }
 
 function missingWords(reasons) {
-  const names = reasons.flatMap((reason, place) => [place ? ", " : "", own(reason.column, "b")]);
+  const names = reasons.flatMap((reason, place) => [!place ? "" : place < reasons.length - 1 ? ", " : " and ", own(reason.column, "b")]);
   return element("span", { class: "words" }, ...names, " missing");
 }
 
