@@ -19,8 +19,8 @@ from rdplearn._scoring.threshold import (
     share_threshold,
 )
 from rdplearn._training.flops import Filling
-from rdplearn._views.kinds import in_kinds
 from rdplearn._views.normal_rows import MOST_ANOMALIES, anomalous_share, tell_normal
+from rdplearn._views.rare_kinds import in_kinds
 from tests.conftest import planted_table
 
 

@@ -34,7 +34,7 @@ from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
-from rdplearn._views.kinds import FindKinds, among, in_kinds
+from rdplearn._views.rare_kinds import FindKinds, among, in_kinds
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, rise, turns

@@ -51,8 +51,8 @@ from rdplearn._training.members import train_members
 from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
-from rdplearn._views.kinds import in_kinds
 from rdplearn._views.matrix import read_matrix, warn_if_constant
+from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 

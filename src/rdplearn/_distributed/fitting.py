@@ -36,9 +36,9 @@ from rdplearn._training.members import seat_members, single_views, train_stack
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
 from rdplearn._types import Flags, Floats, Ints, Matrix, TableColumns, drawn_rows
-from rdplearn._views.kinds import in_kinds
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
+from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, join_views, sample_for_curves
 from rdplearn.callbacks import Checkpoint, find
 from rdplearn.clusterer import RDPClusterer

@@ -28,8 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Flags, Floats, Ints
-from rdplearn._views.kinds import FindKinds
 from rdplearn._views.normal_rows import tell_normal
+from rdplearn._views.rare_kinds import FindKinds
 from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal

@@ -10,8 +10,8 @@ rows, the rarer an alarm that can be counted.
 
 Anomalies among these rows lie in the same tail as the normal rows that we want to count, so their share is told first,
 without knowing any of them (`normal_rows.py`), and taken off the top; rows that lie near each other, as ordinary rows
-do, stay (`kinds.py`). The rate is read off the rows that are left. Where less than one lies beyond it, their upper tail
-is continued along a line. Where anomalies are too many for the line of the normal rows, and no gap says where they
+do, stay (`rare_kinds.py`). The rate is read off the rows that are left. Where less than one lies beyond it, their upper
+tail is continued along a line. Where anomalies are too many for the line of the normal rows, and no gap says where they
 begin, some are left below: there the lower of both counts.
 
 Where a line cannot be known, it errs towards fewer alarms: if more than a tenth of the rows are anomalies, if anomalies
@@ -27,8 +27,8 @@ from scipy.special import ndtri
 
 from rdplearn._model.combination import Combination, mean_of
 from rdplearn._types import Doubles
-from rdplearn._views.kinds import FindKinds
 from rdplearn._views.normal_rows import MIDDLE, Told, quantiles, tell_normal
+from rdplearn._views.rare_kinds import FindKinds
 from rdplearn.errors import warn_user
 
 AUTOMATIC_RATE = 0.01

@@ -9,8 +9,8 @@ settles. The first guess is the largest share: from none on, many anomalies woul
 To draw a line between normal rows and others (`threshold.py`) two more things are asked:
 
 - *A gap.* Where scores become rare and then frequent again, the rows beyond are counted, and the line is not needed.
-- *Kinds.* Anomalies differ from each other. Rows that lie near each other (`kinds.py`) are a rare kind of normal row.
-  Where only scores are at hand, scores that come in lumps tell it.
+- *Kinds.* Anomalies differ from each other. Rows that lie near each other are a rare kind of normal row
+  (`rare_kinds.py`). Where only scores are at hand, scores that come in lumps tell it.
 """
 
 from __future__ import annotations
