@@ -159,6 +159,12 @@ def test_a_rare_kind_of_row_is_not_reported_by_the_dozen(rate):
     assert np.median(reported) <= 2.0
 
 
+def test_rows_with_nearly_the_same_score_are_a_kind_though_they_lie_apart(rng):
+    logs = np.sort(np.concatenate([rng.normal(size=2900), rng.normal(7.0, 0.02, size=60)]))
+    told = tell_normal(logs, lambda first: np.zeros(len(logs) - first, dtype=bool))
+    assert told.is_normal.mean() > 0.997
+
+
 def test_many_anomalies_that_differ_are_told_from_normal_rows_without_a_gap():
     shares = []
     for seed in range(5):

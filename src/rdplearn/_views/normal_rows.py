@@ -9,8 +9,8 @@ settles. The first guess is the largest share: from none on, many anomalies woul
 To draw a line between normal rows and others (`threshold.py`) two more things are asked:
 
 - *A gap.* Where scores become rare and then frequent again, the rows beyond are counted, and the line is not needed.
-- *Kinds.* Anomalies differ from each other. Rows that lie near each other are a rare kind of normal row
-  (`rare_kinds.py`). Where only scores are at hand, scores that come in lumps tell it.
+- *Kinds.* Anomalies differ from each other, and so do their scores. Rows that lie near each other are a rare kind of
+  normal row (`rare_kinds.py`), and so are rows whose scores come in lumps.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def tell_normal(logs: Doubles, find_kinds: Callable[[int], Flags] | None = None)
     """Tell normal rows from those that lie beyond a gap, or are too many, but for those of them that are of a kind.
 
     logs : ascending
-    find_kinds : from which place on scores are high -> which of these rows are of a kind; None to tell it by lumps
+    find_kinds : from which place on scores are high -> which of these lie near each other; None to go by lumps alone
 
     Examples
     --------
@@ -103,7 +103,9 @@ def tell_normal(logs: Doubles, find_kinds: Callable[[int], Flags] | None = None)
     first = len(logs) - (n_apart or round(share * len(logs)))
     if first == len(logs):
         return Told(is_normal, is_apart=False, of_kinds=0.0)
-    is_kind = in_lumps(logs[first:], slope) if find_kinds is None else find_kinds(first)
+    is_kind = in_lumps(logs[first:], slope)
+    if find_kinds is not None:
+        is_kind |= find_kinds(first)
     is_normal[first:] = is_kind
     return Told(is_normal, is_apart=n_apart > 0, of_kinds=float(np.mean(is_kind)))
 
