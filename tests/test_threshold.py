@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import rdplearn
 from rdplearn import RDPDetector, RDPWarning
@@ -14,10 +15,12 @@ from rdplearn._scoring.threshold import (
     false_alarm_threshold,
     look_alike,
     rate_threshold,
+    read_off,
     share_threshold,
 )
 from rdplearn._training.flops import Filling
 from rdplearn._views.normal_rows import MOST_ANOMALIES, anomalous_share, tell_normal
+from rdplearn._views.rare_kinds import in_kinds
 from tests.conftest import planted_table
 
 
@@ -91,7 +94,7 @@ def test_rows_beyond_a_gap_are_left_out_one_by_one(rng):
     for n_odd in (20, 60, 250):
         logs = np.sort(np.concatenate([rng.normal(size=3000), rng.normal(9.0, 1.0, size=n_odd)]))
         told = tell_normal(logs)
-        assert (told.is_apart, told.in_lumps) == (True, False)
+        assert (told.is_apart, told.of_kinds) == (True, 0.0)
         assert np.sum(~told.is_normal) == pytest.approx(n_odd, abs=3)
 
 
@@ -104,6 +107,81 @@ def test_a_rare_kind_of_normal_row_is_not_left_out_and_what_differs_beside_it_is
     is_normal[order] = tell_normal(logs[order]).is_normal
     assert is_normal[2900:2960].mean() > 0.9
     assert is_normal[2960:].mean() < 0.4
+
+
+def two_kinds(n_rows, rng):
+    """Rows of which 2 % are a kind of their own, well apart."""
+    is_rare = rng.random((n_rows, 1)) < 0.02
+    return np.where(is_rare, 4.0, 0.0) + np.where(is_rare, 0.5, 1.0) * rng.normal(size=(n_rows, 8))
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])
+def test_rows_near_each_other_are_a_kind_and_rows_that_differ_are_not(as_given, rng):
+    ordinary, alike, apart = rng.normal(size=(2900, 5)), rng.normal(8.0, 0.8, (60, 5)), rng.uniform(-12, 12, (40, 5))
+    rows = np.concatenate([ordinary, alike, apart])
+    places = rng.permutation(3000)
+    moved = np.empty_like(rows)
+    moved[places] = rows
+    for first, n_high in ((2900, 100), (2850, 150)):
+        found = in_kinds(as_given(moved), places, first)
+        assert len(found) == n_high
+        assert found[-100:-40].mean() > 0.9
+        assert not found[-40:].any()
+
+
+def test_a_handful_of_rows_is_no_kind(rng):
+    rows = np.concatenate([rng.normal(size=(300, 3)), np.full((5, 3), 9.0)])
+    assert not in_kinds(rows, np.arange(305), 300).any()
+    assert in_kinds(rows, np.arange(305), 305).shape == (0,)
+    assert not in_kinds(rows[:8], np.arange(8), 1).any()
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 0.0])
+def test_kinds_of_very_large_and_very_small_numbers_are_told(size, rng):
+    rows = np.concatenate([rng.normal(size=(300, 3)), rng.normal(9.0, 1.0, (20, 3))])
+    rows[:, 0] *= size
+    assert in_kinds(rows, np.arange(320), 300).mean() > 0.5
+    rows[310, 0] = 1e300
+    assert in_kinds(rows, np.arange(320), 300).shape == (20,)
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.01, None])
+def test_a_rare_kind_of_row_is_not_reported_by_the_dozen(rate):
+    reported = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        table = two_kinds(3000, rng)
+        table[:150] = rng.uniform(table.min(axis=0), table.max(axis=0), size=(150, 8))
+        detector = RDPDetector(false_alarm_rate=rate, random_state=seed).fit(table)
+        scores = -detector.score_samples(two_kinds(8000, rng))
+        reported.append(np.mean(scores > -detector.offset_) / (rate or 0.01))
+        assert np.mean(scores > 2.0) < 0.03  # nor has it a score that one row in a hundred should have
+    assert np.median(reported) <= 2.0
+
+
+def test_rows_with_nearly_the_same_score_are_a_kind_though_they_lie_apart(rng):
+    logs = np.sort(np.concatenate([rng.normal(size=2900), rng.normal(7.0, 0.02, size=60)]))
+    told = tell_normal(logs, lambda first: np.zeros(len(logs) - first, dtype=bool))
+    assert told.is_normal.mean() > 0.997
+
+
+def test_many_anomalies_that_differ_are_told_from_normal_rows_without_a_gap():
+    shares = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        table = rng.normal(size=(3000, 10))
+        table[:300] = rng.uniform(table.min(axis=0), table.max(axis=0), size=(300, 10))
+        detector = RDPDetector(random_state=seed).fit(table)
+        shares.append(np.mean(detector.predict(rng.normal(size=(8000, 10))) == -1))
+    assert 0.005 <= np.median(shares) <= 0.02
+
+
+def test_a_score_between_two_rows_is_read_off_and_never_that_of_a_row():
+    scores = np.arange(1.0, 1000.0)
+    assert read_off(scores, 0.0025) == 997.5
+    assert read_off(scores, 0.01) == pytest.approx(990.1)  # just at a row: a little beyond
+    assert read_off(scores, 0.0001) == 999.0
+    assert read_off(np.array([3.0]), 0.5) == 3.0
 
 
 def test_where_rows_repeat_themselves_none_is_left_out(rng):

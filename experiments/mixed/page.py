@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.false_alarms import AUTO, LATER_ROWS, NORMAL_ROWS, OTHER_ROWS, RATES, SHARES, times_asked
+from experiments.false_alarms import AUTO, LAST_ROWS, LATER_ROWS, NORMAL_ROWS, OTHER_ROWS, RATES, SHARES, times_asked
 from experiments.markdown import markdown_table
 from experiments.mixed.measuring import N_RANDOM, N_REPAIRED, OURS
 from experiments.mixed.planting import KINDS, SHARE
@@ -211,22 +211,35 @@ def _alarms(alarms: Records) -> str:
         f"just right. The {len(SHARES)} figures in a cell are for tables with "
         f"{', '.join(f'{100 * share:g}' for share in SHARES)} % uniform anomalies; each is the median over seeds. A "
         "fifth of the rows is kept from all members. *auto* is the default of `contamination`, which promises about "
-        "0.01. The rule was chosen on these six kinds of tables.\n",
+        "0.01. The rule was chosen on these six kinds of tables, and changed once after the next eleven had been seen: "
+        "rows that are near each other are a rare kind of normal row, and where a rate cannot be known the line errs "
+        "towards fewer alarms.\n",
         *_alarm_tables(alarms, list(NORMAL_ROWS)),
-        "### Six other kinds of tables, other anomalies\n\nA check of the same rule on tables that it was not chosen "
-        "on; we looked at it three times. In tables that are mostly zero, and in unequal clusters, anomalies are a "
-        "group of their own. In one-hot tables they are words that do not go together. In the others a single column "
-        "is odd.\n",
+        "### Six other kinds of tables, other anomalies\n\nIn tables that are mostly zero, and in unequal clusters, "
+        "anomalies are a group of their own. In one-hot tables they are words that do not go together. In the others a "
+        "single column is odd.\n",
         *_alarm_tables(alarms, list(OTHER_ROWS)),
     ]
     later = _alarm_tables(alarms, list(LATER_ROWS))
     if later:
         said += [
-            "### Five more, written down before any was run\n\n*Rare binary* has twelve columns of 0 and 1 that are 1 "
+            "### Five more\n\n*Rare binary* has twelve columns of 0 and 1 that are 1 "
             "in 1 to 5 % of the rows, and anomalies of random bits. *People* and *sales* mix numbers, counts, rounded "
             "amounts and flags, with anomalies that are odd in one column. *Round trip* is a ring in six columns, and "
             "in *two kinds* 2 % of the normal rows lie apart; their anomalies are uniform.\n",
             *later,
+        ]
+    last = _alarm_tables(alarms, list(LAST_ROWS))
+    if last:
+        said += [
+            "### Four more, for a check\n\nWritten down before the rule was changed, and run when it was done. Then "
+            "*payments* without anomalies were reported far too often, and the rule was changed once more: rows with "
+            "nearly the same score stay a kind, as they were before. The other three had no say. *Machine* has eight "
+            "sensors, at rest in 3 % of the rows; anomalies have half of them from another row. *Payments* have an "
+            "amount that goes with a category, the rarest in 1 % of the rows; anomalies are large, and at night. "
+            "*Visits* are counts, of which anomalies have five times as many. *Thirty columns* go together and have "
+            "heavy tails; in anomalies they do not go together.\n",
+            *last,
         ]
     return "\n".join(said)
 

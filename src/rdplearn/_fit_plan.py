@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from rdplearn._model.combination import (
     PRICE,
     fair_prices,
     geometric_mean,
+    have_judges,
     mean_of,
     of_others,
     share_told,
@@ -42,6 +44,7 @@ from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._views.rare_kinds import FindKinds, among, in_kinds
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, rise, turns
@@ -99,8 +102,15 @@ class FitPlan:
         """What members say of rows of the fit, as if these were new: see `of_others`. rows : their places."""
         if not self.by_heart:
             return scaled
-        seen = np.stack([np.isin(rows, member.rows) for member in self.members], axis=1)
-        return of_others(scaled, seen, weights, self.numbers)
+        return of_others(scaled, self._seen(rows), weights, self.numbers)
+
+    def said_of(self, rows: Ints) -> Ints:
+        """The numbers, among these rows, of those that `as_unseen` says something of."""
+        is_judged = self.by_heart and have_judges(self._seen(rows), self.numbers)
+        return np.flatnonzero(is_judged) if np.any(is_judged) else np.arange(len(rows))
+
+    def _seen(self, rows: Ints) -> Flags:
+        return np.stack([np.isin(rows, member.rows) for member in self.members], axis=1)
 
     @property
     def settings(self) -> BoostingSettings:
@@ -354,7 +364,8 @@ def learn_voices(
     scaled = all_scaled_scores(detector, sampled)
     unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
     prices, points = prices_of_voices(detector, plan, unseen, sampled), points_beside(detector.cells_)
-    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points)
+    find = among(plan.said_of(plan.sampled), partial(in_kinds, sampled))
+    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points, find)
     return scaled
 
 
@@ -373,17 +384,24 @@ def prices_of_voices(
     return fair_prices(*told)
 
 
-def choose_threshold(detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating]) -> float:
-    """The anomaly score above which `predict` reports a row. scaled : what voices say of the rows to judge."""
+def choose_threshold(
+    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], find_kinds: FindKinds
+) -> float:
+    """The anomaly score above which `predict` reports a row.
+
+    scaled : what voices say of the rows to judge; find_kinds : tells rare kinds among them, see `in_kinds`
+    """
     combination, clean = detector.combination_, is_clean(detector)
     scores = combination.over_members(plan.as_unseen(scaled, plan.judged, combination.weights))
+    places = plan.said_of(plan.judged)
     is_held_back = is_calibrated(detector) and not plan.by_heart
     if is_held_back and not look_alike(scores[plan.unseen], scores[~plan.unseen]):
-        scores = scores[plan.unseen]
+        scores, places = scores[plan.unseen], places[plan.unseen]
+    find = among(places, find_kinds)
     if detector.false_alarm_rate is not None:
-        return false_alarm_threshold(scores, detector.false_alarm_rate, combination, clean=clean)
+        return false_alarm_threshold(scores, detector.false_alarm_rate, combination, find, clean=clean)
     if detector.contamination == "auto" or clean:
-        return automatic_threshold(scores, combination, clean=clean)
+        return automatic_threshold(scores, combination, find, clean=clean)
     return share_threshold(scores, float(detector.contamination))
 
 

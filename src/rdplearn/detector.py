@@ -52,6 +52,7 @@ from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
 from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import read_matrix, warn_if_constant
+from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, curve_rows, fit_views
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
@@ -434,12 +435,13 @@ class RDPDetector(ReportingMixin, BaseEstimator):
 
     def _settle(self, matrix: Matrix, plan: FitPlan, views: dict[str, View]) -> None:
         """Learn from rows how rare scores are, what is typical, and where the line is, once the members are there."""
-        scaled = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), matrix[plan.sampled])
-        scores = self.combination_.over_members(scaled)
-        self.typical_rows_ = learn_typical_rows(matrix[plan.sampled], scores, plan.seed)
+        rows = matrix[plan.sampled]
+        scaled = learn_voices(self, plan, views, lambda: curve_rows(matrix, plan.seed), rows)
+        self.typical_rows_ = learn_typical_rows(rows, self.combination_.over_members(scaled), plan.seed)
         if not np.array_equal(plan.sampled, plan.judged):
-            scaled = all_scaled_scores(self, matrix[plan.judged])
-        self.offset_ = -choose_threshold(self, plan, scaled)
+            rows = matrix[plan.judged]
+            scaled = all_scaled_scores(self, rows)
+        self.offset_ = -choose_threshold(self, plan, scaled, partial(in_kinds, rows))
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:

@@ -66,6 +66,17 @@ def test_pytorch_trains_on_the_cluster_as_well(client, numbers):
     np.testing.assert_allclose(there.score_samples(numbers), here.score_samples(numbers), rtol=1e-3)
 
 
+def test_rare_kinds_of_rows_are_found_where_the_rows_are(client):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        np.vstack([rng.normal(size=(1450, 4)), rng.normal(6.0, 0.3, size=(50, 4))]), columns=list("abcd")
+    )
+    detector = RDPDetector(false_alarm_rate=0.01, random_state=0)
+    here, there = clone(detector).fit(rows), clone(detector).fit(in_parts(rows, [400]))
+    assert there.offset_ == here.offset_
+    assert np.mean(here.predict(rows[1450:]) == -1) < 0.6  # as a kind of 3 % of the rows should
+
+
 @pytest.mark.parametrize("estimator", [RDPDetector, RDPTransformer])
 def test_a_checkpoint_is_for_one_machine(client, numbers, estimator, tmp_path):
     with pytest.raises(ValueError, match="hold a Checkpoint, which is for tables in memory"):

@@ -35,9 +35,10 @@ from rdplearn._training.boosting import BoostingSettings, MemberPlan, wanted_dir
 from rdplearn._training.members import seat_members, single_views, train_stack
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
-from rdplearn._types import Floats, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._types import Flags, Floats, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
+from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, join_views, sample_for_curves
 from rdplearn.callbacks import Checkpoint, find
 from rdplearn.clusterer import RDPClusterer
@@ -90,8 +91,14 @@ def fit_detector(
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     scaled = tasks.results(tasks.start(judging))
+
+    def find_kinds(ascending: Ints, first: int) -> Flags:
+        """Tell rare kinds among the rows to judge, where these are."""
+        finding = tasks.named("rdp-find-kinds", kinds_among, pieces[JUDGED], ascending, first)
+        return np.asarray(tasks.results(tasks.start([finding]))[0])
+
+    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scaled), find_kinds)
     del waiting  # the cluster may forget the rows now
-    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scaled))
     return detector
 
 
@@ -169,6 +176,12 @@ def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.floating]:
     """What all voices say of rows."""
     keep_freed_memory()
     return all_scaled_scores(detector, rows)
+
+
+def kinds_among(pieces: Sequence[Matrix], ascending: Ints, first: int) -> Flags:
+    """Tell rare kinds among rows: see `in_kinds`."""
+    keep_freed_memory()
+    return in_kinds(joined(pieces), ascending, first)
 
 
 def settle(

@@ -26,12 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Doubles, Flags, Floats, Ints
 from rdplearn._views.normal_rows import tell_normal
+from rdplearn._views.rare_kinds import FindKinds
 from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, Points, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
@@ -172,12 +174,14 @@ def with_voices(
     teams: Sequence[Ints],
     prices: Sequence[float],
     points: Points = VOICE_POINTS,
+    find_kinds: FindKinds | None = None,
 ) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
     teams : members of each voice; prices : of each
     points : up to where their scores are counted, see `tails.py`
+    find_kinds : tells rare kinds of normal rows; None to tell them by the scores alone
     """
     if not combination.geometric:
         return combination
@@ -187,9 +191,12 @@ def with_voices(
         for members, logs, price in zip(teams, averages, prices, strict=True)
     )
     unscaled = replace(combination, voices=voices)
-    surprises = np.sort(unscaled.largest_surprise(scaled))
+    surprises = unscaled.largest_surprise(scaled)
+    order = np.argsort(surprises, kind="stable")
+    ascending = surprises[order]
     # what is rare among all rows is not rare enough where many of them are anomalies
-    normal = surprises[tell_normal(unscaled.logs_of(surprises / NATS)).is_normal]
+    told = tell_normal(unscaled.logs_of(ascending / NATS), find_kinds and partial(find_kinds, order))
+    normal = ascending[told.is_normal]
     return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
 
 
@@ -236,13 +243,18 @@ def of_others(
     >>> of_others(np.array([[0.0, 2.0], [3.0, 1.0], [1.0, 1.0]]), seen, np.full(2, 0.5), [np.arange(2)]).tolist()
     [[3.0, 2.0], [3.0, 2.0]]
     """
-    is_judged = np.all([~seen[:, team].all(axis=1) for team in teams], axis=0)
+    is_judged = have_judges(seen, teams)
     if not is_judged.any():
         return scaled
     filled, seen = scaled[is_judged].copy(), seen[is_judged]
     for team in teams:
         filled[:, team] = _by_judges(filled[:, team].astype(np.float64), ~seen[:, team], weights[team])
     return filled
+
+
+def have_judges(seen: Flags, teams: Sequence[Ints]) -> Flags:
+    """For which rows every team has a member that has not seen them."""
+    return np.all([~seen[:, team].all(axis=1) for team in teams], axis=0)
 
 
 def _by_judges(scaled: Doubles, judges: Flags, weights: Doubles) -> Doubles:

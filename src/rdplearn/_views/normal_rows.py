@@ -4,19 +4,18 @@ Logarithms of the scores of normal rows lie on a straight line, in their upper h
 quantiles of the normal distribution. The slope of the line is the largest that the rows show between their 50 and 85 %
 points, and a little more to be cautious. Where many times more rows lie beyond a score than the line allows, and more
 than chance does, those too many are anomalies. Without them the line is a little lower, so this is repeated until it
-settles.
+settles. The first guess is the largest share: from none on, many anomalies would have a say in the slope.
 
 To draw a line between normal rows and others (`threshold.py`) two more things are asked:
 
 - *A gap.* Where scores become rare and then frequent again, the rows beyond are counted, and the line is not needed.
-- *Lumps.* Anomalies differ from each other, and so do their scores. Normal rows of a rare kind, such as those that have
-  a value which 2 % of the rows have, have scores close together. Rows that come in lumps are no anomalies.
-
-Scores alone cannot tell anomalies that are all alike from a rare kind of normal row.
+- *Kinds.* Anomalies differ from each other, and so do their scores. Rows that lie near each other are a rare kind of
+  normal row (`rare_kinds.py`), and so are rows whose scores come in lumps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +56,7 @@ def anomalous_share(logs: Doubles) -> float:
     first = int(BEYOND * n_rows)
     beyond = 1.0 - np.arange(first, n_rows) / n_rows  # share of rows at or beyond each score
     chance = CHANCE * np.sqrt(beyond * (1.0 - beyond) / n_rows)
-    share = 0.0
+    share = MOST_ANOMALIES
     for _ in range(MOST_TURNS):
         normal = without_top(logs, share)
         allowed = (1.0 - share) * _allowed_beyond(logs[first:], normal)
@@ -74,18 +73,19 @@ class Told(NamedTuple):
 
     is_normal : (n_rows,), the lowest score first
     is_apart : whether a gap lies between them and the others
-    in_lumps : whether high scores come in lumps: then no line goes on beyond them
+    of_kinds : the share of the rows with high scores that belong to a rare kind: then no line goes on beyond them
     """
 
     is_normal: Flags
     is_apart: bool
-    in_lumps: bool
+    of_kinds: float
 
 
-def tell_normal(logs: Doubles) -> Told:
-    """Tell normal rows from those that lie beyond a gap, or are too many, but for those of them that come in lumps.
+def tell_normal(logs: Doubles, find_kinds: Callable[[int], Flags] | None = None) -> Told:
+    """Tell normal rows from those that lie beyond a gap, or are too many, but for those of them that are of a kind.
 
     logs : ascending
+    find_kinds : from which place on scores are high -> which of these lie near each other; None to go by lumps alone
 
     Examples
     --------
@@ -96,14 +96,18 @@ def tell_normal(logs: Doubles) -> Told:
     """
     is_normal = np.ones(len(logs), dtype=bool)
     if repeat_themselves(logs):
-        return Told(is_normal, is_apart=False, in_lumps=True)
+        return Told(is_normal, is_apart=False, of_kinds=1.0)
     share = anomalous_share(logs)
     slope = float(np.max(_slopes(without_top(logs, share))))
     n_apart = rows_beyond_gap(logs, slope)
     first = len(logs) - (n_apart or round(share * len(logs)))
-    is_close = in_lumps(logs[first:], slope)
-    is_normal[first:] = is_close
-    return Told(is_normal, is_apart=n_apart > 0, in_lumps=bool(is_close.any()))
+    if first == len(logs):
+        return Told(is_normal, is_apart=False, of_kinds=0.0)
+    is_kind = in_lumps(logs[first:], slope)
+    if find_kinds is not None:
+        is_kind |= find_kinds(first)
+    is_normal[first:] = is_kind
+    return Told(is_normal, is_apart=n_apart > 0, of_kinds=float(np.mean(is_kind)))
 
 
 def rows_beyond_gap(logs: Doubles, slope: float) -> int:
