@@ -269,3 +269,10 @@ def test_a_text_is_no_odder_for_having_many_components():
     assert len(set(top) & set(range(10))) >= 8
     explanation = model.explain(table, rows=top.tolist())
     assert all(explanation.columns_of(row)[0]["column"] != "name" for row in range(5))
+
+
+def test_an_impossible_number_comes_first_in_a_table_of_a_few_rows():
+    """Of twenty rows above the median, one wrong one is a twentieth: the tail begins below it."""
+    table = pd.DataFrame({"n": [*range(40), 9000], "name": [f"x{number % 3}" for number in range(41)]})
+    scores = -TableModel(RDPDetector(random_state=0)).fit(table).score_samples(table)
+    assert np.argmax(scores) == 40

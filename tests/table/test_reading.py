@@ -155,11 +155,12 @@ def test_a_header_is_recognised(tmp_path, text):
     assert "column_2" not in read(path)
 
 
-@pytest.mark.parametrize("header", ["1990,1991,1992", "place,1990,1991,1992", "0,0.5,1,1.5"])
-def test_numbers_that_rise_in_equal_steps_are_names(tmp_path, header):
+@pytest.mark.parametrize("header", ["1990,1991,1992", ",1990,1991,1992", "0,0.5,1,1.5"])
+def test_numbers_that_rise_in_equal_steps_are_names_and_that_is_said(tmp_path, header):
     path = tmp_path / "x.csv"
     path.write_text(f"{header}\n" + "\n".join(",".join(["7", "3", "9", "2"][: header.count(",") + 1]) for _ in "ab"))
-    assert list(read(path)) == header.split(",")
+    with pytest.warns(RDPWarning, match=r"is taken for its header, .* rise in equal steps"):
+        assert list(read(path))[-3:] == header.split(",")[-3:]
     path.write_text("1,2,3\n2,3,4\n")
     with pytest.warns(RDPWarning, match="seems to have no header"):
         assert list(read(path)) == ["column_1", "column_2", "column_3"]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rdplearn._explain.typical_rows import TypicalRows
+from rdplearn._explain.typical_rows import DECIMALS, TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
 
 N_NEAREST, N_SPREAD = 5, 12  # rows like a row, and values of its column, that each cell is mended with at most
@@ -120,6 +120,7 @@ class Company:
             by_others -= apart[left_out, rows]
         is_same = np.all([apart[left_out, rows] == 0 for left_out in groups.T], axis=0)
         by_others[is_same] = np.inf  # nothing would be mended
+        by_others = np.round(by_others, DECIMALS)  # rounding, as of sparse rows, must not decide between equal ones
         n_nearest = min(N_NEAREST, by_others.shape[1])
         return np.sort(np.argpartition(by_others, n_nearest - 1, axis=1)[:, :n_nearest], axis=1)
 

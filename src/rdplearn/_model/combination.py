@@ -210,7 +210,7 @@ def fair_prices(told_by_novelty: float, told_by_distance: float) -> list[float]:
     """
     better = float(np.clip((told_by_distance - told_by_novelty) / CLEARLY, *LIMITS))
     of_distance = round(PRICE * (1.0 - better), DECIMALS)
-    return [max(-of_distance, 0.0), max(of_distance, 0.0)]
+    return [max(0.0, -of_distance), max(0.0, of_distance)]
 
 
 def share_told(made_up: Doubles, real: Doubles) -> float:

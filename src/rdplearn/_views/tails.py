@@ -26,6 +26,7 @@ Points = tuple[float, ...]
 LARGEST_EXPONENT = 5.0
 FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
 CAUTIOUS_EXPONENT = 2.0
+FEW_WRONG = 2.0  # rows that may be wrong however few there are: a tail begins below them
 SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
 FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
 LONG_WAY = 1000.0  # of logarithms: no score goes farther
@@ -68,7 +69,9 @@ def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, points: P
     """The surprise of distances from 0 on, where it is 0; see `tail_of`."""
     if not len(distances):
         return np.array([0.0, 1e-6]), np.array([0.0, np.log(2.0 * n_rows)])
-    knots, heights, exponent = tail_of(distances, counts, n_rows, points, own_share=1.0)
+    farthest = 1.0 - FEW_WRONG / max(float(counts.sum()), FEW_WRONG + 1.0)  # of few rows, less is counted
+    counted = tuple(min(point, farthest) for point in points)
+    knots, heights, exponent = tail_of(distances, counts, n_rows, counted, own_share=1.0)
     last = knots[-1]
     reach = FARTHER[last < np.finfo(np.float64).max / FARTHER[-1] / 8 / FARTHER]
     beyond = heights[-1] + exponent * np.log(reach)

@@ -92,8 +92,12 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
     }
     if not numeric_in_first or (below and numeric_below - numeric_in_first - _empty_places(first)):
         return True
-    if _counts_on(first) and not any(_counts_on(row) for row in below):
-        return True  # years, or places of measurement, that stand above their columns
+    if _counts_on(first) and not any(_counts_on(row) for row in below):  # years that stand above their columns
+        warn_user(
+            f"The first row of {name} is taken for its header, as its numbers rise in equal steps, from "
+            f"{shown(first[min(numeric_in_first)])} on. Pass --header or --no-header."
+        )
+        return True
     warn_user(
         f"{name} seems to have no header, as its first row holds the number "
         f"{shown(first[min(numeric_in_first)])}; columns are called "
