@@ -26,7 +26,7 @@ Points = tuple[float, ...]
 LARGEST_EXPONENT = 5.0
 FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
 CAUTIOUS_EXPONENT = 2.0
-FEW_WRONG = 2.0  # rows that may be wrong however few there are: a tail begins below them
+FEW_WRONG = 2.0  # rows of a side that may be wrong however few there are: its tail begins below them
 SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
 FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
 LONG_WAY = 1000.0  # of logarithms: no score goes farther
@@ -69,9 +69,7 @@ def distance_curve(distances: Doubles, counts: Doubles, n_rows: float, points: P
     """The surprise of distances from 0 on, where it is 0; see `tail_of`."""
     if not len(distances):
         return np.array([0.0, 1e-6]), np.array([0.0, np.log(2.0 * n_rows)])
-    farthest = 1.0 - FEW_WRONG / max(float(counts.sum()), FEW_WRONG + 1.0)  # of few rows, less is counted
-    counted = tuple(min(point, farthest) for point in points)
-    knots, heights, exponent = tail_of(distances, counts, n_rows, counted, own_share=1.0)
+    knots, heights, exponent = tail_of(distances, counts, n_rows, points, own_share=1.0)
     last = knots[-1]
     reach = FARTHER[last < np.finfo(np.float64).max / FARTHER[-1] / 8 / FARTHER]
     beyond = heights[-1] + exponent * np.log(reach)
@@ -89,12 +87,25 @@ def tail_curve(column: Distinct) -> Curve:
     [0.0, 3.5, 29.8, 7.7]
     """
     middle, values, counts = column.quantile(0.5), column.values, column.counts.astype(np.float64)
-    above, below, of_side = values > middle, values < middle, (0.5 * column.n_rows, SIDE_POINTS)
-    high, up = distance_curve(values[above] - middle, counts[above], *of_side)
-    low, down = distance_curve((middle - values[below])[::-1], counts[below][::-1], *of_side)
+    above, below = values > middle, values < middle
+    high, up = side_curve(values[above] - middle, counts[above], column.n_rows)
+    low, down = side_curve((middle - values[below])[::-1], counts[below][::-1], column.n_rows)
     knots = np.concatenate([middle - low[:0:-1], middle + high])
     heights = np.concatenate([down[:0:-1], up])
     return rare_signs_raised(knots, heights, column)
+
+
+def side_curve(distances: Doubles, counts: Doubles, n_rows: int) -> Curve:
+    """The surprise of rows on one side of the median, which has half of them; of few, less is counted.
+
+    Examples
+    --------
+    >>> knots, heights = side_curve(np.append(np.arange(1.0, 20.0), 9000.0), np.ones(20), 40)
+    >>> bool(np.interp(9000.0, knots, heights) > 10 > 4 > np.interp(19.0, knots, heights))
+    True
+    """
+    farthest = 1.0 - FEW_WRONG / max(float(counts.sum()), FEW_WRONG + 1.0)
+    return distance_curve(distances, counts, 0.5 * n_rows, tuple(min(point, farthest) for point in SIDE_POINTS))
 
 
 def rare_signs_raised(knots: Doubles, heights: Doubles, column: Distinct) -> Curve:
