@@ -396,7 +396,8 @@ class TableEncoder(Parameters):
             more = f" and {len(surprising) - 5} more" if len(surprising) > 5 else ""
             agreed = " ".join(f"--ignore {as_option(column.source)}" for column in surprising[:5])
             usable = [column.source for column in surprising if column.kind != "unreadable"]
-            instead = f", or such as --kind {as_option(usable[0] + '=category')} to use one" if usable else ""
+            which = "it" if len(surprising) == 1 else as_option(usable[0]) if usable else ""
+            instead = f", or --kind {as_option(usable[0] + '=category')} to use {which}" if usable else ""
             warn_user(f"Left out of {summary.name}: {listed}{more}. Pass {agreed} to agree{instead}.")
 
     def _tell_unknown(self, names: list[str], table: str) -> None:
