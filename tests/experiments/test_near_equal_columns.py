@@ -16,10 +16,12 @@ def test_the_page_shows_the_figures_of_the_result_file():
     assert with_figures(PAGE.read_text(), RUNS) == PAGE.read_text()
 
 
-def test_all_named_columns_are_right_and_the_same_more_often_than_the_first():
-    both = next(run for run in RUNS if (run["detector"], run["moved"]) == ("default", "both columns"))
-    assert both["named right"] >= 0.95 * N_SEEDS * both["rows"]
-    assert both["named same"] >= 0.95 * both["rows"] > both["first same"]
+def test_all_named_columns_are_right_and_the_same_at_least_as_often_as_the_first():
+    default, paper = (run for run in RUNS if run["moved"] == "both columns")
+    assert default["named right"] >= 0.95 * N_SEEDS * default["rows"]
+    assert default["named same"] >= 0.95 * default["rows"]
+    assert default["named same"] >= default["first same"]
+    assert paper["named same"] > paper["first same"]
 
 
 def test_pairs_are_nearly_equal_but_where_one_was_moved():
