@@ -319,7 +319,7 @@ def _choice(found: Table) -> str:
         "sets, the gallery, and the paper's large sets cut to 40,000 rows. Before components at right angles, some "
         "twenty variations were: of directions, of the number of members, components and rounds, and of the rows that "
         "distances are taken to, with one to three seeds, ten of them on all sets. How prices follow from made-up rows "
-        "was chosen among twenty rules, with seed 0, on 479 of these sets and the gallery; some forty weightings of "
+        "was chosen among some twenty rules, with seed 0, on 479 of these sets and the gallery; 26 ways to weigh "
         "members gained nothing. **Chosen after seeing results** on these sets: the views, the mix of members, "
         "components, rounds, steps, how these follow from the shape, which neighbour counts, and the prices of voices. "
         "Other tables had no say, and are kept aside.\n\n"
