@@ -40,10 +40,8 @@ LEAST = 0.01  # times the typical score: below this, better predicted is not mor
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
 MIDDLE_OF_NORMAL = (0.1587, 0.8413)  # two standard deviations apart in a normal distribution
 PRICE = 1.2  # in nats, of a voice of distances that tells made-up rows as well as the other voice does
-CLEARLY, LIMITS = (
-    0.15,
-    (-1.0, 2.0),
-)  # telling so many more takes a price off, and the other voice pays if it is negative
+CLEARLY = 0.15  # telling so many more of the made-up rows is worth one price
+LIMITS = (-1.0, 2.0)  # of how many prices it is worth; beyond one, the other voice pays
 DECIMALS = 12  # of the score
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
