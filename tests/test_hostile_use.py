@@ -7,8 +7,8 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -143,10 +143,26 @@ def test_a_diverged_transformer_is_blamed_on_the_learning_rate(table):
         RDPTransformer(n_steps=20, learning_rate=1e38, random_state=0).fit(table)
 
 
-def test_members_may_be_trained_by_the_multiprocessing_backend(table):
-    alone = quick().fit(table).score_samples(table)
-    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
-        np.testing.assert_array_equal(quick().fit(table).score_samples(table), alone)
+FORKED = """
+import joblib
+import numpy as np
+from tests.conftest import planted_table
+from tests.test_hostile_use import quick
+table, _ = planted_table()
+alone = quick().fit(table).score_samples(table)
+with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+    np.testing.assert_array_equal(quick().fit(table).score_samples(table), alone)
+print("the same")
+"""
+
+
+def test_members_may_be_trained_by_the_multiprocessing_backend():
+    """In a process of its own: the backend forks, and a fork beside the threads of other tests may hang."""
+    root = Path(__file__).parent.parent
+    run = subprocess.run(
+        [sys.executable, "-c", FORKED], cwd=root, capture_output=True, text=True, check=True, timeout=300
+    )
+    assert run.stdout == "the same\n"
 
 
 # scores beyond numbers
