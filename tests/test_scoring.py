@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rdplearn._model.anomaly_scores import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
+    lifted,
     nearest_subsample_scores,
     novelty_scores,
 )
@@ -21,7 +22,7 @@ from rdplearn._model.representation import Representation
 from rdplearn._scoring import compiled
 from rdplearn._scoring import scores as scoring
 from rdplearn._scoring.scores import compiled_slope, scaled_scores, score_rows, seat_scores
-from rdplearn._views.curves import follow
+from rdplearn._views.curves import joined_curves, look_through
 from rdplearn._views.minmax import UnchangedView
 from rdplearn._views.view import View
 
@@ -75,7 +76,7 @@ def test_subsample_score_is_the_mean_distance_to_the_nearest_of_each(rng):
             min(np.linalg.norm(phi[i] - references[s * SUBSAMPLE_SIZE + j]) for j in range(SUBSAMPLE_SIZE))
             for s in range(N_SUBSAMPLES)
         ]
-        assert nearest_subsample_scores(phi, references)[i] == pytest.approx(np.mean(nearest), rel=1e-3)
+        assert nearest_subsample_scores(phi, lifted(references))[i] == pytest.approx(np.mean(nearest), rel=1e-3)
 
 
 TOGETHER, _ = panel_of()
@@ -126,26 +127,34 @@ def test_the_compiled_pass_scores_as_the_plain_formulas(kind, monkeypatch):
 def test_the_compiled_pass_picks_the_same_neighbour(neighbour, rng):
     phi, references = rng.random((321, 4), dtype=np.float32), rng.random((8 * 5, 4), dtype=np.float32)
     references[::7] = phi[:6]  # some rows meet themselves
-    plain = nearest_subsample_scores(phi, references, 8, neighbour)
-    assert np.array_equal(compiled.nearest_subsample_scores(phi, references, 8, neighbour), plain)
+    plain = nearest_subsample_scores(phi, lifted(references), 8, neighbour)
+    assert np.array_equal(compiled.nearest_subsample_scores(phi, lifted(references), 8, neighbour), plain)
     assert (plain == 0).any() == (neighbour == 1)
 
 
 def test_one_of_the_smallest_distances_counts(rng):
     phi, references = rng.random((6, 4), dtype=np.float32), rng.random((6 * 5, 4), dtype=np.float32)
     nearest = [np.linalg.norm(phi[:, None] - references[5 * s : 5 * s + 5], axis=2).min(axis=1) for s in range(6)]
-    assert nearest_subsample_scores(phi, references, 6, 3) == pytest.approx(np.sort(nearest, axis=0)[2], rel=1e-3)
+    assert nearest_subsample_scores(phi, lifted(references), 6, 3) == pytest.approx(
+        np.sort(nearest, axis=0)[2], rel=1e-3
+    )
 
 
-@given(st.lists(st.integers(-5, 5), min_size=2, max_size=9), st.integers(1, 2), st.integers(0, 99))
+@given(st.lists(st.lists(st.integers(-5, 5), min_size=2, max_size=5), min_size=1, max_size=4), st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
-def test_compiled_curves_give_the_same_bits(knots, n_curves, seed):
+def test_compiled_curves_give_the_same_bits(knots, seed):
+    """Three views: two have the same knots in all columns, the third in those where it was not given others."""
     rng = np.random.default_rng(seed)
-    values, knots = rng.normal(scale=4.0, size=50), np.sort(np.array(knots, dtype=np.float64))
-    values[:10] = rng.choice(knots, 10)
-    heights = [np.cumsum(rng.random(len(knots))) for _ in range(n_curves)]
-    for mine, theirs in zip(compiled.follow(values, knots, heights), follow(values, knots, heights), strict=True):
-        assert np.array_equal(mine, theirs.astype(np.float32))
+    same = [np.sort(np.array(of_column, dtype=np.float64)) for of_column in knots]
+    others = [of_column if rng.random() < 0.5 else np.append(of_column, 6.0) for of_column in same]
+    views = [
+        joined_curves([(of_column, np.cumsum(rng.random(len(of_column)))) for of_column in of_view])
+        for of_view in (same, others, same)
+    ]
+    block = rng.normal(scale=4.0, size=(50, len(knots)))
+    block[:10] = rng.integers(-5, 6, (10, len(knots)))
+    for mine, theirs in zip(compiled.look_through(views, block), look_through(views, block), strict=True):
+        assert np.array_equal(mine, theirs)
 
 
 def test_panels_are_scored_through_their_own_views_and_combined():

@@ -35,21 +35,25 @@ def nearest_subsample_scores(
 ) -> Floats:
     """Distance to the nearest row of each subsample: the mean over them, or the smallest but some.
 
-    phi : (n_rows, n_components); references : (n_references, n_components), one subsample after the other
+    phi : (n_rows, n_components); references : `lifted`, one subsample after the other
     neighbour : 2 for the second smallest, and so on; 0 for the mean
     """
     own = np.add.reduce(phi * phi, axis=1)
-    nearest = beyond_own(phi, references).reshape(n_subsamples, -1, len(phi)).min(axis=1) + own
+    longer = np.ones((len(phi), phi.shape[1] + 1), dtype=np.float32)
+    longer[:, :-1] = phi
+    beyond_own = row_products(longer, references).T  # (n_references, n_rows)
+    nearest = beyond_own.reshape(n_subsamples, -1, len(phi)).min(axis=1) + own
     nearest[nearest < np.float32(SAME) * own] = 0.0
     if neighbour:
         return np.sqrt(np.partition(nearest, neighbour - 1, axis=0)[neighbour - 1])
     return np.sqrt(nearest).mean(axis=0)
 
 
-def beyond_own(phi: Floats, references: Floats) -> Floats:
-    """Squared distances between rows and references, less the squares of the rows: (n_references, n_rows)."""
-    # one product: that of a row with a reference, times -2, and 1 times the reference's square
-    lifted = np.vstack([np.float32(-2.0) * references.T, np.einsum("ij,ij->i", references, references)])
-    longer = np.ones((len(phi), phi.shape[1] + 1), dtype=np.float32)
-    longer[:, :-1] = phi
-    return row_products(longer, lifted).T
+def lifted(references: Floats) -> Floats:
+    """References, (n_references, n_components), so that one product gives distances: (n_components + 1, n_references).
+
+    A row with 1 at its end, times this, is its squared distance to each reference, less its own square: that is -2
+    times its product with the reference, and the reference's square.
+    """
+    squares = np.einsum("ij,ij->i", references, references)
+    return np.hstack([np.float32(-2.0) * references, squares[:, None]]).T  # in this order in memory, BLAS is quicker

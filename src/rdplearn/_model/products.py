@@ -67,8 +67,8 @@ def row_products(rows: Rows, weights: Floats) -> Floats:
     """
     if sp.issparse(rows):
         return np.asfortranarray(rows @ weights)  # SciPy adds up row by row
-    checked = (min(n, LARGEST_CHECKED) for n in weights.shape)
-    if weights.dtype == np.float64 or is_steady(*checked, "C" if weights.flags.c_contiguous else "F"):
+    n_columns, n_outputs = min(weights.shape[0], LARGEST_CHECKED), min(weights.shape[1], LARGEST_CHECKED)
+    if weights.dtype == np.float64 or is_steady(n_columns, n_outputs, "C" if weights.flags.c_contiguous else "F"):
         return (weights.T @ rows.T).T
     return (weights.T.astype(np.float64) @ rows.T.astype(np.float64)).T.astype(np.float32)
 

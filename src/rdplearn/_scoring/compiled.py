@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from rdplearn._model.anomaly_scores import SAME, beyond_own
+from rdplearn._model.anomaly_scores import SAME
 from rdplearn._model.compiling import compiling
 from rdplearn._model.losses import REPRESENTATION_SLOPE
-from rdplearn._types import Doubles, Floats
+from rdplearn._model.products import row_products
+from rdplearn._types import Floats
+from rdplearn._views.curves import CurveView, in_pairs
 
 SLOPE = np.float32(REPRESENTATION_SLOPE)
 
@@ -43,17 +48,35 @@ def novelty_scores(projected, bias, targets, offset, centre, target_slope, score
 
 def nearest_subsample_scores(phi: Floats, references: Floats, n_subsamples: int, neighbour: int) -> Floats:
     """As the plain one, where one of the smallest distances counts."""
-    scores = np.empty(len(phi), dtype=np.float32)
-    own = np.add.reduce(phi * phi, axis=1)
-    pick_nearest(beyond_own(phi, references), own, n_subsamples, neighbour, np.float32(SAME), scores)
+    longer = np.empty((len(phi), phi.shape[1] + 1), dtype=np.float32)
+    own, scores = np.empty(len(phi), dtype=np.float32), np.empty(len(phi), dtype=np.float32)
+    lengthen(np.ascontiguousarray(phi.T), longer, own)
+    pick_nearest(row_products(longer, references).T, own, n_subsamples, neighbour, np.float32(SAME), scores)
     return scores
+
+
+@compiling()
+def lengthen(phi, longer, own):
+    """Put a 1 at the end of each row, and add up its squares.
+
+    phi : (n_components, n_rows); longer : (n_rows, n_components + 1); own : (n_rows,)
+    """
+    n_units, n_rows = phi.shape
+    own[:] = np.float32(0.0)
+    for k in range(n_units):
+        of_unit = phi[k]
+        for i in range(n_rows):
+            longer[i, k] = of_unit[i]
+            own[i] += of_unit[i] * of_unit[i]
+    for i in range(n_rows):
+        longer[i, n_units] = np.float32(1.0)
 
 
 @compiling()
 def pick_nearest(distances, own, n_subsamples, neighbour, same, scores):
     """The smallest but some of the subsamples' smallest distances.
 
-    distances : (n_references, n_rows), see `beyond_own`; own : (n_rows,), what they are beyond; scores : (n_rows,)
+    distances : (n_references, n_rows), squared, less `own`: (n_rows,); scores : (n_rows,)
     """
     n_references, n_rows = distances.shape
     smallest = np.full((neighbour, n_rows), np.float32(np.inf))
@@ -76,16 +99,21 @@ def pick_nearest(distances, own, n_subsamples, neighbour, same, scores):
         scores[i] = np.sqrt(squared) if squared >= same * own[i] else np.float32(0.0)
 
 
-def follow(values: Doubles, knots: Doubles, heights: list[Doubles]) -> list[npt.NDArray[np.floating]]:
+def look_through(views: Sequence[CurveView], block: npt.NDArray[Any]) -> list[Floats]:
     """As the plain one of `curves.py`."""
-    seen = [np.empty(len(values), dtype=np.float32) for _ in heights]
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # between knots that are equal
-        if len(heights) == 1:
-            follow_one(values, knots, heights[0], np.diff(heights[0]) / np.diff(knots), seen[0])
+    values = np.ascontiguousarray(block.T, dtype=np.float64)  # (n_columns, n_rows)
+    seen = [np.empty(block.shape, dtype=np.float32) for _ in views]
+    for together, columns in in_pairs(views):
+        first, last = together[0], together[-1]
+        curves = [(views[place].starts, views[place].knots, views[place].heights) for place in together]
+        if first == last:
+            follow_one(values, columns, *curves[0], views[first].slopes[0], seen[first])
         else:
-            slopes = [np.diff(of_curve) * (1.0 / np.diff(knots)) for of_curve in heights]
-            follow_both(values, knots, *heights, *slopes, *seen)
-    return list(seen)
+            slopes = views[first].slopes[1], views[last].slopes[1]
+            (starts, knots, heights), (other_starts, _, other_heights) = curves
+            both = (starts, heights, slopes[0], seen[first]), (other_starts, other_heights, slopes[1], seen[last])
+            follow_both(values, columns, knots, *both)
+    return seen
 
 
 @compiling()
@@ -105,24 +133,40 @@ def knots_below(values, knots):
 
 
 @compiling()
-def follow_one(values, knots, heights, slopes, out):
-    """One curve, straight between its knots and flat beyond them."""
-    places = knots_below(values, knots)
-    for i in range(len(values)):
-        place = places[i]
-        beyond = min(max(values[i], knots[0]), knots[-1]) - knots[place]
-        out[i] = heights[place] if beyond == 0.0 else slopes[place] * beyond + heights[place]
+def follow_one(values, columns, starts, knots, heights, slopes, seen):
+    """Some columns through the curves of a view, straight between their knots and flat beyond them.
+
+    values : (n_columns, n_rows); columns : to look at; starts, knots, heights, slopes : see `CurveView`
+    seen : (n_rows, n_columns), written to
+    """
+    for column in columns:
+        begin, end = starts[column], starts[column + 1]
+        of_column, its_knots = values[column], knots[begin:end]
+        places = knots_below(of_column, its_knots)
+        for i in range(len(of_column)):
+            place = begin + places[i]
+            beyond = min(max(of_column[i], its_knots[0]), its_knots[-1]) - knots[place]
+            seen[i, column] = heights[place] if beyond == 0.0 else slopes[place] * beyond + heights[place]
 
 
 @compiling()
-def follow_both(values, knots, heights, other_heights, slopes, other_slopes, out, other_out):
-    """Two curves with the same knots."""
-    places = knots_below(values, knots)
-    for i in range(len(values)):
-        place = places[i]
-        beyond = min(max(values[i], knots[0]), knots[-1]) - knots[place]
-        if beyond == 0.0:
-            out[i], other_out[i] = heights[place], other_heights[place]
-        else:
-            out[i] = slopes[place] * beyond + heights[place]
-            other_out[i] = other_slopes[place] * beyond + other_heights[place]
+def follow_both(values, columns, knots, one, other):
+    """Some columns through two views that have the same knots there.
+
+    knots : of the first view; one, other : starts, heights, slopes and what is seen, of each
+    """
+    starts, heights, slopes, seen = one
+    other_starts, other_heights, other_slopes, other_seen = other
+    for column in columns:
+        begin, end, apart = starts[column], starts[column + 1], other_starts[column] - starts[column]
+        of_column, its_knots = values[column], knots[begin:end]
+        places = knots_below(of_column, its_knots)
+        for i in range(len(of_column)):
+            place = begin + places[i]
+            twin = place + apart
+            beyond = min(max(of_column[i], its_knots[0]), its_knots[-1]) - knots[place]
+            if beyond == 0.0:
+                seen[i, column], other_seen[i, column] = heights[place], other_heights[twin]
+            else:
+                seen[i, column] = slopes[place] * beyond + heights[place]
+                other_seen[i, column] = other_slopes[twin] * beyond + other_heights[twin]

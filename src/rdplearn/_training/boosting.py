@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from rdplearn._model.anomaly_scores import (
     N_SUBSAMPLES,
     SUBSAMPLE_SIZE,
+    lifted,
     mean_squares,
     nearest_subsample_scores,
 )
@@ -342,7 +343,7 @@ def judge_rows(
     Returns the round as it is to score from now on, the scores, and what its components were divided by, if anything.
     """
     if judge.references is not None:
-        scores = nearest_subsample_scores(phi, judge.references, judge.n_subsamples, judge.neighbour)
+        scores = nearest_subsample_scores(phi, lifted(judge.references), judge.n_subsamples, judge.neighbour)
         return judge, scores, np.empty(0, dtype=np.float32)
     phi -= targets
     if not (evenness and can_even_out(judge, len(phi))):

@@ -18,7 +18,7 @@ is moved so that zero stays zero, and sparse rows stay sparse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -91,10 +91,28 @@ class CurveView:
         seen.eliminate_zeros()
         return seen.astype(np.float32)
 
+    def curve(self, column: int) -> Curve:
+        """Knots and heights of one column."""
+        here = slice(self.starts[column], self.starts[column + 1])
+        return self.knots[here], self.heights[here]
+
     def curves(self) -> Iterator[Curve]:
         """Knots and heights of every column."""
-        for start, end in zip(self.starts[:-1], self.starts[1:], strict=True):
-            yield self.knots[start:end], self.heights[start:end]
+        return map(self.curve, range(len(self.starts) - 1))
+
+    def has_knots_of(self, other: CurveView) -> npt.NDArray[np.bool_]:
+        """In which columns the other view has the same knots."""
+        if np.array_equal(self.starts, other.starts) and np.array_equal(self.knots, other.knots):
+            return np.ones(len(self.starts) - 1, dtype=bool)
+        pairs = zip(self.curves(), other.curves(), strict=True)
+        return np.array([np.array_equal(knots, others) for (knots, _), (others, _) in pairs])
+
+    @cached_property
+    def slopes(self) -> tuple[Doubles, Doubles]:
+        """From each knot to the next, as `follow` has them of one curve, and of two."""
+        rises, widths = np.diff(self.heights, append=0.0), np.diff(self.knots, append=0.0)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # between knots that are equal
+            return rises / widths, rises * (1.0 / widths)
 
     def _follow(self, columns: Ints, values: Doubles) -> Doubles:
         """The curves of many columns at once: a bisection that each value does among the knots of its own column."""
@@ -109,9 +127,6 @@ class CurveView:
         return self.heights[low] + share * (self.heights[high] - self.heights[low])
 
 
-Follow = Callable[[Doubles, Doubles, list[Doubles]], list[npt.NDArray[np.floating]]]
-
-
 def follow(values: Doubles, knots: Doubles, heights: list[Doubles]) -> list[npt.NDArray[np.floating]]:
     """Values through one curve, or through two that have the same knots. heights : of each curve."""
     if len(heights) == 1:
@@ -120,24 +135,42 @@ def follow(values: Doubles, knots: Doubles, heights: list[Doubles]) -> list[npt.
     return [both.real, both.imag]
 
 
-def look_through(views: list[CurveView], block: npt.NDArray[Any], follow: Follow = follow) -> list[Floats]:
-    """A block of dense rows through several views; what two have the same knots for is searched for once.
-
-    follow : how values go through curves, the plain function above or a compiled one
-    """
+def look_through(views: Sequence[CurveView], block: npt.NDArray[Any]) -> list[Floats]:
+    """A block of dense rows through several views; what two have the same knots for is searched for once."""
     seen = [np.empty(block.shape, dtype=np.float32) for _ in views]
-    for column, curves in enumerate(zip(*(view.curves() for view in views), strict=True)):
-        values = block[:, column].astype(np.float64)
-        left = [(of_view[:, column], *curve) for of_view, curve in zip(seen, curves, strict=True)]
-        while left:
-            same = [left.pop(0)]
-            twin = next((place for place, other in enumerate(left) if np.array_equal(same[0][1], other[1])), None)
-            if twin is not None:
-                same.append(left.pop(twin))
-            followed = follow(values, same[0][1], [heights for _, _, heights in same])
-            for (out, _, _), of_curve in zip(same, followed, strict=True):
-                out[:] = of_curve
+    for together, columns in in_pairs(views):
+        for column in columns:
+            curves = [views[place].curve(column) for place in together]
+            heights = [of_view for _, of_view in curves]
+            followed = follow(block[:, column].astype(np.float64), curves[0][0], heights)
+            for place, of_curve in zip(together, followed, strict=True):
+                seen[place][:, column] = of_curve
     return seen
+
+
+LookThrough = Callable[[Sequence[CurveView], npt.NDArray[Any]], list[Floats]]
+
+
+def in_pairs(views: Sequence[CurveView]) -> Iterator[tuple[list[int], Ints]]:
+    """Which views are looked through together in which columns: two that have the same knots there, or one alone.
+
+    Examples
+    --------
+    >>> knots, others = np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0, 2.0])
+    >>> views = [CurveView(np.array([0, 2, 4]), each, each) for each in (knots, others)]
+    >>> [(together, columns.tolist()) for together, columns in in_pairs(views)]
+    [([0, 1], [0]), ([0], [1]), ([1], [1])]
+    """
+    n_columns = len(views[0].starts) - 1
+    is_left = np.ones((len(views), n_columns), dtype=bool)
+    for first, view in enumerate(views):
+        for second in range(first + 1, len(views)):
+            together = is_left[first] & is_left[second] & view.has_knots_of(views[second])
+            if together.any():
+                is_left[[first, second]] &= ~together
+                yield [first, second], np.flatnonzero(together)
+        if is_left[first].any():
+            yield [first], np.flatnonzero(is_left[first])
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from rdplearn._views.balance import fit_balanced
 from rdplearn._views.curves import (
     CurveView,
     Distinct,
-    Follow,
+    LookThrough,
     distinct_columns,
     fit_curves,
-    follow,
     look_through,
     rank_curve,
     robust_curve,
@@ -52,11 +51,11 @@ class View:
 class SeenRows:
     """A block of rows as views show it; what several views have in common is looked at once.
 
-    views : all that may be asked for; follow : how dense values go through curves, see `look_through`
+    views : all that may be asked for; look_through : how dense rows go through curves: as the plain one does it, or compiled
     """
 
-    def __init__(self, block: Matrix, views: Iterable[View], follow: Follow = follow) -> None:
-        self.block, self.follow = block, follow
+    def __init__(self, block: Matrix, views: Iterable[View], look_through: LookThrough = look_through) -> None:
+        self.block, self.look_through = block, look_through
         singles = {id(part): part for view in views for part in view.parts}.values()
         self._searched = [part for part in singles if isinstance(part, CurveView) and not part.is_straight]
         self._seen: dict[int, Rows] = {}
@@ -70,7 +69,7 @@ class SeenRows:
             if sp.issparse(self.block) or not any(part is searched for searched in self._searched):
                 self._seen[id(part)] = part(self.block)
             else:
-                seen = look_through(self._searched, self.block, self.follow)
+                seen = self.look_through(self._searched, self.block)
                 self._seen |= zip(map(id, self._searched), seen, strict=True)
         return self._seen[id(part)]
 
