@@ -51,7 +51,8 @@ class View:
 class SeenRows:
     """A block of rows as views show it; what several views have in common is looked at once.
 
-    views : all that may be asked for; look_through : how dense rows go through curves: as the plain one does it, or compiled
+    views : all that may be asked for; look_through : how dense rows go through curves, the plain function or a
+        compiled one
     """
 
     def __init__(self, block: Matrix, views: Iterable[View], look_through: LookThrough = look_through) -> None:
