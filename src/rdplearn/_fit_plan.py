@@ -76,6 +76,7 @@ class FitPlan:
     columns : which columns of the matrix belong together; None if it is not the encoding of a table
     by_heart : whether members know their rows by heart, so that only the others say how normal a row is
     has_prices : whether voices pay to be heard: of distances there may be anomalies among the rows that they know
+    fewest_references : of each subsample that distance members have drawn, the rows that count in any case
     """
 
     seed: int
@@ -87,6 +88,7 @@ class FitPlan:
     columns: TableColumns | None
     by_heart: bool
     has_prices: bool
+    fewest_references: int
 
     @property
     def members(self) -> list[MemberPlan]:
@@ -111,6 +113,11 @@ class FitPlan:
 
     def _seen(self, rows: Ints) -> Flags:
         return np.stack([np.isin(rows, member.rows) for member in self.members], axis=1)
+
+    @property
+    def asks_made_up_rows(self) -> bool:
+        """Whether made-up rows tell how well voices know the table: to members that know rows by heart, all are new."""
+        return self.has_prices and not self.by_heart
 
     @property
     def settings(self) -> BoostingSettings:
@@ -146,20 +153,25 @@ def plan_fit(
     settings = boosting_settings(detector, chosen, filling, folder)
     by_novelty, others = members[: chosen.n_members], members[chosen.n_members :]
     judged = rows_to_judge(detector, sampling, seed)
-    nearest_counts = has_unseen_normal_rows(detector, sampling)
+    nearest_counts, by_heart = has_unseen_normal_rows(detector, sampling), know_by_heart(sampling, filling.n_columns)
+    fewest, most = references_of_each(sampling)
+    subsamples, neighbour = (DISTANCE_SUBSAMPLES, fewest if by_heart else most), DISTANCE_NEIGHBOUR
+    if nearest_counts:
+        subsamples, neighbour = (1, min(CLEAN_REFERENCES, n_rows)), 1
     return FitPlan(
         seed=seed,
         chosen=chosen,
         teams=(
             (by_novelty, settings),
-            *([(others, distance_settings(settings, n_rows, nearest=nearest_counts))] if others else []),
+            *([(others, distance_settings(settings, subsamples, neighbour))] if others else []),
         ),
         sampled=rows_of_the_scale(detector, sampling, seed),
         judged=judged,
         unseen=np.isin(judged, sampling.held_back),
         columns=columns,
-        by_heart=know_by_heart(sampling, filling.n_columns),
+        by_heart=by_heart,
         has_prices=bool(others) and not nearest_counts,
+        fewest_references=fewest,
     )
 
 
@@ -263,14 +275,23 @@ def boosting_settings(
     )
 
 
-def distance_settings(settings: BoostingSettings, n_rows: int, *, nearest: bool) -> BoostingSettings:
+def references_of_each(sampling: Sampling) -> tuple[int, int]:
+    """How many rows each subsample of distance members has: the fewest that count, and the most.
+
+    Together at least half of a small table, and at most all that a member draws; fewer of a large table, where scoring
+    takes most of the time.
+    """
+    n_fewest = min(0.5 * sampling.n_rows, 512 * 0.5 ** rise(sampling.n_rows, 15_000, 4))
+    fewest = max(1, round(n_fewest / DISTANCE_SUBSAMPLES))
+    n_drawn = min(sampling.n_draws, sampling.n_rows)
+    return fewest, max(fewest, min(2 * fewest, n_drawn // DISTANCE_SUBSAMPLES))
+
+
+def distance_settings(settings: BoostingSettings, subsamples: tuple[int, int], neighbour: int) -> BoostingSettings:
     """How members come about that predict distances: all pairs of a batch, in one short round.
 
-    nearest : whether the nearest of many rows counts; otherwise some of few, for anomalies may have their like there
+    subsamples, neighbour : the nearest of many rows counts, or some of few, for anomalies may have their like there
     """
-    # half of a small table; fewer of a large one, where scoring takes most of the time
-    n_references = min(0.5 * n_rows, 512 * 0.5 ** rise(n_rows, 15_000, 4))
-    few = (DISTANCE_SUBSAMPLES, max(1, round(n_references / DISTANCE_SUBSAMPLES)))
     training = replace(
         settings.training,
         n_steps=DISTANCE_STEPS,
@@ -295,8 +316,8 @@ def distance_settings(settings: BoostingSettings, n_rows: int, *, nearest: bool)
         engine="numpy",
         torch=NOTHING_WANTED,
         callbacks=(),  # they are about the members that the user's parameters are about
-        subsamples=(1, min(CLEAN_REFERENCES, n_rows)) if nearest else few,
-        neighbour=1 if nearest else DISTANCE_NEIGHBOUR,
+        subsamples=subsamples,
+        neighbour=neighbour,
         n_directions=None,
     )
 
@@ -361,27 +382,50 @@ def learn_voices(
     columns, is_geometric = plan.columns, detector.combination_.geometric
     if columns is not None and is_geometric and len(columns.group_of_column) <= MOST_CELLS:
         detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
+    panels, prices = detector.panels_, [0.0, PRICE] if plan.has_prices else [0.0] * len(plan.teams)
+    detector.panels_ = with_references(panels, plan, prices)
     scaled = all_scaled_scores(detector, sampled)
+    if plan.asks_made_up_rows:
+        prices = fair_prices(*shares_told(detector, plan, scaled, sampled))
+        if prices[1] < PRICE:
+            detector.panels_ = with_references(panels, plan, prices)
+            scaled = said_anew_by_distance(detector, plan, scaled, sampled)
     unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
-    prices, points = prices_of_voices(detector, plan, unseen, sampled), points_beside(detector.cells_)
-    find = among(plan.said_of(plan.sampled), partial(in_kinds, sampled))
+    points, find = points_beside(detector.cells_), among(plan.said_of(plan.sampled), partial(in_kinds, sampled))
     detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points, find)
     return scaled
 
 
-def prices_of_voices(
+def with_references(panels: Sequence[Panel], plan: FitPlan, prices: Sequence[float]) -> list[Panel]:
+    """The members with as many references as are worth the time of scoring: the more, the less distances pay."""
+    if not plan.asks_made_up_rows:
+        return list(panels)
+    n_each = round(plan.fewest_references * (2.0 - min(prices[1] / PRICE, 1.0)))
+    return [panel.with_references(n_each) for panel in panels]
+
+
+def shares_told(
     detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], sampled: Matrix
-) -> list[float]:
-    """What each voice pays to be heard. scaled : what voices say of the sampled rows."""
-    if not plan.has_prices:
-        return [0.0] * len(plan.teams)
-    if plan.by_heart:  # any other row, made up or not, is new to members
-        return [0.0, PRICE]
+) -> tuple[float, float]:
+    """The shares of made-up rows that novelty and distance tell from the sampled rows, of which they say `scaled`."""
     combination = detector.combination_
     made_up = made_up_rows(sampled, plan.columns, plan.seed)
     of_made_up = scaled_scores(made_up, scoring_panels(detector), combination, detector.n_jobs)
-    told = (share_told(*(combination.averages(said, team) for said in (of_made_up, scaled))) for team in plan.numbers)
-    return fair_prices(*told)
+    by_novelty, by_distance = (
+        share_told(combination.averages(of_made_up, team), combination.averages(scaled, team)) for team in plan.numbers
+    )
+    return by_novelty, by_distance
+
+
+def said_anew_by_distance(
+    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], sampled: Matrix
+) -> npt.NDArray[np.floating]:
+    """What voices say of the sampled rows, where members that predict distances have other references now."""
+    by_distance = [panel for panel in scoring_panels(detector) if panel.references is not None]
+    anew = scaled_scores(sampled, by_distance, detector.combination_, detector.n_jobs)
+    _, team = plan.numbers
+    scaled[:, team] = anew[:, team]
+    return scaled
 
 
 def choose_threshold(

@@ -27,6 +27,7 @@ from rdplearn._fit_plan import (
     learn_voices,
     plan_fit,
     take_members,
+    with_references,
 )
 from rdplearn._model.cells import CellVoice
 from rdplearn._model.combination import Combination
@@ -88,6 +89,8 @@ def fit_detector(
     unheard = tasks.shared("rdp-members", on_one_thread(detector))
     settling = tasks.named("rdp-settle-voices", settle, pieces[CURVES], pieces[TYPICAL], unheard, plan, seen)
     detector.combination_, detector.cells_, detector.typical_rows_ = tasks.results(tasks.start([settling]))[0]
+    prices = [voice.price for voice in detector.combination_.voices]
+    detector.panels_ = with_references(detector.panels_, plan, prices)
     model = tasks.shared("rdp-model", on_one_thread(detector))
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     scaled = tasks.results(tasks.start(judging))

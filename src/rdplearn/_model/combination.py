@@ -19,7 +19,8 @@ row in a thousand is as odd".
 
 The voice of distances pays a *price* first, so that it is heard only when it is sure: anomalies may be among the rows
 that it knows. How well does it know the table? Made-up rows tell (`made_up_rows.py`). If it tells them from rows of the
-table better than members with the novelty loss do, its price falls; if it is clearly better, these pay in its place.
+table better than members with the novelty loss do, its price falls, and its members score by more rows; if it is
+clearly better, the others pay in its place.
 """
 
 from __future__ import annotations

@@ -170,6 +170,15 @@ class Panel:
             some.mappings = [self.mappings[seat] for seat in seats]
         return some
 
+    def with_references(self, n_each: int) -> Panel:
+        """The same members with at most so many rows in each subsample that they score by."""
+        if self.references is None or n_each * self.n_subsamples >= self.references.shape[1]:
+            return self
+        some = copy(self)
+        by_subsample = self.references.reshape(self.n_seats, self.n_subsamples, -1, self.n_components)
+        some.references = by_subsample[:, :, :n_each].reshape(self.n_seats, -1, self.n_components)
+        return some
+
     def components_of(self, seats: slice) -> slice:
         """Where the components of some seats stand."""
         return slice(seats.start * self.n_components, seats.stop * self.n_components)
