@@ -131,20 +131,21 @@ class LayerWithOnes:
     def __init__(self, tasks: list[TrainingTask]) -> None:
         self.phis = [task.phi for task in tasks]
         self.rows = with_ones([task.rows for task in tasks])
+        self.is_sparse = sp.issparse(self.rows)
         self.parameters = [np.stack([np.vstack([phi.weights, phi.bias]) for phi in self.phis])]
 
     def take(self, places: Ints) -> Rows:
         """Each member's batch of rows: (n_members, batch_size, n_columns + 1), or one batch of sparse ones."""
-        return self.rows[places[0]] if sp.issparse(self.rows) else self.rows.take(places, axis=0)
+        return self.rows[places[0]] if self.is_sparse else self.rows.take(places, axis=0)
 
     def product(self, rows: Rows) -> Floats:
         """Rows times W plus b: (n_members, batch_size, n_components)."""
         (weights,) = self.parameters
-        return np.asarray(rows @ weights[0])[None] if sp.issparse(rows) else rows @ weights
+        return np.asarray(rows @ weights[0])[None] if self.is_sparse else rows @ weights
 
     def gradients(self, rows: Rows, gradient: Floats, settings: TrainingSettings) -> Parameters:
         """By each member's parameters, from that by the product."""
-        if sp.issparse(rows):
+        if self.is_sparse:
             return [np.asarray(rows.T @ gradient[0])[None]]
         return [rows.swapaxes(1, 2) @ gradient]
 
