@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 import rdplearn
 from rdplearn import RDPDetector
+from rdplearn._fit_plan import all_scaled_scores
 from rdplearn._model.combination import PRICE, Combination, Voice, fair_prices, geometric_mean, share_told
 from rdplearn._training.made_up_rows import MADE_UP_ROWS, made_up_rows
 from rdplearn._types import TableColumns
@@ -83,6 +84,29 @@ def test_the_voice_pays_that_knows_less_of_what_goes_together():
     assert roc_auc_score(is_odd, -of_shell.score_samples(rows)) > 0.8
     novelty, distance = of_slope.combination_.voices
     assert novelty.price == 0 < PRICE < distance.price
+
+
+def n_references(detector):
+    (by_distance,) = [panel for panel in detector.panels_ if panel.references is not None]
+    assert by_distance.references.shape[1] % by_distance.n_subsamples == 0
+    return by_distance.references.shape[1]
+
+
+def test_distances_are_taken_to_more_rows_where_they_know_more():
+    of_shell, of_slope = (RDPDetector(random_state=0).fit(some) for some in (shell()[0], slope()))
+    assert (n_references(of_slope), n_references(of_shell)) == (512, 1024)
+    assert n_references(RDPDetector(random_state=0).fit(shell(300)[0])) <= 310  # each row once
+    few_drawn = RDPDetector(max_samples=600, random_state=0).fit(shell()[0])
+    assert 512 < n_references(few_drawn) <= 600
+
+
+def test_the_voice_of_distances_is_scaled_with_the_references_that_it_scores_by():
+    """About one row in ten has a surprise that one row in ten has, price paid."""
+    rows, _ = shell()
+    detector = RDPDetector(random_state=0).fit(rows)
+    _, distance = detector.combination_.voices
+    said = detector.combination_.surprise(all_scaled_scores(detector, rows), distance) + distance.price
+    assert np.mean(said > np.log(10)) == pytest.approx(0.1, abs=0.02)
 
 
 def test_prices_change_smoothly_and_one_voice_at_most_pays():

@@ -11,7 +11,7 @@ import typer
 
 from experiments import clean_tables, datasets, results, runs
 from experiments.study import figures, page, plan, trial
-from experiments.study.entrants import BEFORE, CHOSEN, DEFAULT, FOREST, PEERS, TRIED, trial_of
+from experiments.study.entrants import BEFORE, BESIDE, CHOSEN, DEFAULT, FOREST, PEERS, TRIED, forest_beside, trial_of
 from experiments.study.values import table
 
 app = typer.Typer(help="The study behind the default detector.", no_args_is_help=True, add_completion=False)
@@ -38,7 +38,10 @@ def run(
         "peers": lambda: (plan.plan(peers, sets or plan.development_sets(), n_seeds), plan.FOLDER / "peers.jsonl"),
         "gallery": lambda: (plan.plan_gallery(peers, sets), plan.FOLDER / "gallery.jsonl"),
         "default": lambda: (
-            [*plan.plan([default], sets or plan.development_sets(), n_seeds), *plan.plan_gallery([default])],
+            [
+                *plan.plan([default, forest_beside(CHOSEN)], sets or plan.development_sets(), n_seeds),
+                *plan.plan_gallery([default]),
+            ],
             own_file,
         ),
         "whole": lambda: (plan.plan([default], sets or plan.paper_sets(), n_seeds, whole=True), own_file),
@@ -71,8 +74,8 @@ def report(
     records = trial.all_lines()
     default = replace(trial_of(CHOSEN, SEEDS), label=DEFAULT)
     others = [trial_of(name) for name in TRIED if name != CHOSEN]
-    found = table([default, *PEERS, *others], records, plan.development_sets())
-    for label in (DEFAULT, FOREST):
+    found = table([default, *PEERS, *others, forest_beside(CHOSEN)], records, plan.development_sets())
+    for label in (DEFAULT, FOREST, BESIDE):
         if not found.is_done(label).all():
             raise typer.BadParameter(
                 f"The page compares with {label}, which has not been run on all sets. "

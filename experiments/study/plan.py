@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments import datasets, gallery, methods, runs
 from experiments.results import RESULTS
-from experiments.study.entrants import Entrant
+from experiments.study.entrants import DEFAULT, Entrant
 
 FOLDER = RESULTS / "study"
 TRIALS = FOLDER / "trials"
@@ -38,9 +38,9 @@ def run_of(entrant: Entrant, data: str, seed: int, *, whole: bool = False) -> ru
     into its lines by the run.
     """
     evaluation: dict[str, Any] = {} if whole else {"max_rows": 5_000}
-    if entrant.trial is None:
+    if entrant.method != DEFAULT:
         evaluation["scaling"] = "standard"
-    else:
+    if entrant.trial is not None:
         evaluation["trial"] = entrant.trial
     config = {**methods.config_for(entrant.method, data, entrant.options), "evaluation": evaluation}
     return runs.Run("detection", entrant.method, config, data, seed, None if whole else TIME_LIMIT)

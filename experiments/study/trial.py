@@ -12,7 +12,7 @@ import numpy as np
 from experiments import datasets, gallery, results, runs
 from experiments.study import plan
 from experiments.study.comparison import paired
-from experiments.study.entrants import FOREST, NEIGHBOURS, PEERS, Entrant, trial_of
+from experiments.study.entrants import FOREST, NEIGHBOURS, PEERS, Entrant, forest_beside, trial_of
 from experiments.study.values import Line, Table, groups, table
 
 NEAR = 0.05  # as far as the default may be behind the better of two on a shape
@@ -22,7 +22,10 @@ AT_LEAST = {"ring": 0.95, "spiral": 0.95, "between clusters": 0.95, "bimodal hol
 def work(name: str, seeds: Sequence[int], every: int, n_jobs: int = 1) -> int:
     """Do the runs of a trial that no line records yet; returns how many failed."""
     path, entrant = plan.TRIALS / f"{name}.jsonl", trial_of(name)
-    planned = [plan.run_of(entrant, data, seed) for seed in seeds for data in plan.development_sets()[::every]]
+    sets = plan.development_sets()[::every]
+    planned = [
+        plan.run_of(one, data, seed) for seed in seeds for data in sets for one in (entrant, forest_beside(name))
+    ]
     failed = runs.work_aloud(name, planned, path, n_jobs=n_jobs, together=True)
     return failed + runs.work_aloud(
         f"{name}, gallery", plan.plan_gallery([entrant]), path, n_jobs=n_jobs, together=True

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from experiments.__main__ import app
 from experiments.study import comparison, page, plan, trial, values
-from experiments.study.entrants import CHOSEN, DEFAULT, FOREST, NEIGHBOURS, PEERS, TRIED, Entrant, trial_of
+from experiments.study.entrants import (
+    CHOSEN,
+    DEFAULT,
+    FOREST,
+    NEIGHBOURS,
+    PEERS,
+    TRIED,
+    Entrant,
+    forest_beside,
+    trial_of,
+)
 from typer.testing import CliRunner
 
 from experiments import clean_tables, datasets, gallery, runs
@@ -53,7 +63,8 @@ def _records_of_all():
     sets = plan.development_sets()
     ours = [*plan.plan([OURS], sets), *plan.plan_gallery([OURS])]
     theirs = [*plan.plan(PEERS, sets), *plan.plan_gallery(PEERS)]
-    return [*_made_up(ours, ahead=0.1), *_made_up(theirs)]
+    beside = [_record(run, 0.6, 0.6, work_cpu_seconds=1.0) for run in plan.plan([forest_beside(CHOSEN)], sets)]
+    return [*_made_up(ours, ahead=0.1), *_made_up(theirs), *beside]
 
 
 def _written(folder, records):
@@ -163,7 +174,8 @@ def test_a_trial_runs_the_default_as_it_is(own_lines, monkeypatch, tmp_path):
     answer = CliRunner().invoke(app, ["study", "trial", "as-it-is", "--every", "2"])
     assert answer.exit_code == 0, answer.output
     lines = [json.loads(line) for line in (own_lines / "trials" / "as-it-is.jsonl").read_text().splitlines()]
-    assert [line["data"] for line in lines] == [SETS[0], "gallery/ring_0"]
+    done = [(line["method"], line["data"]) for line in lines]
+    assert done == [(DEFAULT, SETS[0]), ("iForest", SETS[0]), (DEFAULT, "gallery/ring_0")]
     assert all(line["status"] == "done" for line in lines)
 
 
@@ -175,13 +187,14 @@ def test_a_name_that_cannot_be_a_file_is_refused():
 
 def test_the_page_says_who_is_ahead_and_by_how_much(six_sets, own_lines, tmp_path):
     records = _records_of_all()
-    found = values.table([OURS, *PEERS], records, plan.development_sets())
+    found = values.table([OURS, *PEERS, forest_beside(CHOSEN)], records, plan.development_sets())
     shapes = values.table([OURS, *PEERS], records, datasets.names("gallery"))
     given = (found, shapes, [_whole("lung", 0.9), _whole("bank", 0.8)], _clean_lines())
     text, tables = page.page(*given), page.tables_page(*given)
     ours = found.of(DEFAULT).mean(axis=0)
     assert f"**{ours[0]:.3f} / {ours[1]:.3f}**" in text
     assert "Among 16 methods its place is 1 by mean rank of AUC-ROC and 1 by that of AUC-PR" in text
+    assert "Fit and score take 0.50x of IsolationForest's processor time" in text  # of the lines beside it
     ahead = comparison.paired(found.of(DEFAULT)[:, 0], found.of(FOREST)[:, 0])
     assert str(ahead) in text.split("## Against")[0]
     for heading in ("By kind of table", "How it was measured", "How it was chosen"):
@@ -203,7 +216,7 @@ def test_the_page_says_who_is_ahead_and_by_how_much(six_sets, own_lines, tmp_pat
 
 def test_a_peer_that_is_not_done_is_compared_on_its_sets_and_has_no_rank(six_sets):
     records = [r for r in _records_of_all() if not (r["method"] == "MCD" and r["data"] == "sklearn/wine")]
-    found = values.table([OURS, *PEERS], records, plan.development_sets())
+    found = values.table([OURS, *PEERS, forest_beside(CHOSEN)], records, plan.development_sets())
     assert "MCD" not in page.rivals(found)
     line = next(line for line in page._peers(found).splitlines() if line.startswith("| MCD"))
     assert "(on 5 sets)" in line
