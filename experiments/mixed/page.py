@@ -173,21 +173,26 @@ def _repaired(records: Records, key: str, what: str, of_what: str) -> str:
     return _share(sum(one[what] for one in found), sum(one[of_what] for one in found)) if found else ""
 
 
+def _processors(records: Records) -> set[str]:
+    return {record["machine"]["processor"] for record in records}
+
+
 def _steady(records: Records) -> str:
-    lines = []
+    lines, here = [], _processors([record for record in records if record["label"] == OURS])
     for label, own in in_order(records).items():
         as_it_is = [record for record in _of_kinds(own, [AS_IT_IS]) if record["status"] == "done"]
         if not as_it_is:
             continue
         reported = [record["reported"] for record in as_it_is if "reported" in record]
         shares = [f"{share:.1%}" for share in np.quantile(reported, [0.0, 0.5, 1.0])] if reported else ["", "", ""]
-        seconds = sum(record.get("cpu_seconds", 0.0) for record in own)
+        seconds = f"{sum(record.get('cpu_seconds', 0.0) for record in own):,.0f} s" if _processors(own) == here else ""
         overlap = float(np.mean([record["overlap"] for record in as_it_is]))
-        lines.append([label, f"{overlap:.2f}", *shares, f"{seconds:,.0f} s"])
+        lines.append([label, f"{overlap:.2f}", *shares, seconds])
     return (
         "## How steady it is, and how much it reports\n\nOn the tables without planted errors: how much of the top 1 % "
         'two seeds have in common (1 is all), what share of rows `contamination="auto"` reports in the tables with '
-        "the least, the median and the most, and the processor time of all runs.\n\n"
+        "the least, the median and the most, and the processor time of all runs, where they were on one kind of "
+        "processor.\n\n"
         + markdown_table(["", "overlap", "reported, least", "median", "most", "processor time"], lines)
     )
 
