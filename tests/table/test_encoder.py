@@ -436,7 +436,7 @@ def test_typical_values_are_told_in_words(mixed_encoder):
         ({"decimal": ";"}, "'decimal' option must be '.' or ','. Got ';'"),
         (
             {"thousands": "."},
-            "'thousands' option must be one character, no digit and not the decimal mark. Got '.'",
+            "'thousands' option must be one character, no digit and not the decimal mark. Got '.' instead; pass the decimal mark ','",
         ),
         ({"ignore": "a"}, "'ignore' option must be a list of columns. Got 'a'"),
     ],

@@ -185,6 +185,15 @@ def test_the_marker_of_databases_is_missing():
     assert (described["missing"], described["distinct"]) == (20, 2)
 
 
+@pytest.mark.parametrize("marker", [-999, "-999", -999.0, "-999.0"])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.int32(), pa.decimal128(21, 2)])
+def test_a_number_can_mean_missing_in_a_column_of_numbers(marker, kind):
+    values = pa.array([-999, 5, 7, 5] * 20).cast(kind)
+    encoder, column = column_of(values, missing=[marker, "n/a"])
+    assert (column["missing"], column["typical"]) == (20, "5 to 7")
+    assert encoder.transform(pa.table({"column": values[:1], "other": [1]}))[0, :2].tolist() == [5, 1]
+
+
 def test_a_date_format_decides_what_is_ambiguous():
     values = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/18" for i in range(N)]
     by_day = first_numbers(values, date_format="%d/%m/%y")

@@ -1,6 +1,6 @@
 """The answers of a detection: the highest rows with their reasons, kinds of anomalies, ranks, trust.
 
-Reasons cost far more than scores. They are given to the reported rows, the 1,000 highest of them, and to the rows that
+Reasons cost far more than scores. They are given to the reported rows, the 500 highest of them, and to the rows that
 are listed, whatever the size of the table.
 """
 

@@ -7,6 +7,7 @@ take such *clean* arrays, whole, and give NaN for cells that are missing or do n
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ class TextRules:
     ----------
     missing : sequence of str
         Markers of missing values, besides the usual ``""``, ``NA``, ``NaN``, ``null``, ``NULL``, ``None`` and ``\N``.
+        In columns of numbers, as data frames and Parquet have them, -999 is the number, however it is written.
     decimal : str or None
         The decimal mark, ``"."`` or ``","``; None lets each column decide.
     thousands : str or None
@@ -75,9 +77,10 @@ class TextRules:
         if self.decimal not in (None, ".", ","):
             raise TableError(f"The 'decimal' option must be '.' or ','. Got {self.decimal!r} instead.")
         if self.thousands is not None and (len(self.thousands) != 1 or self.thousands in f"{self.mark}+-0123456789eE"):
+            remedy = "; pass the decimal mark ',' with it" if (self.thousands, self.decimal) == (".", None) else ""
             raise TableError(
                 f"The 'thousands' option must be one character, no digit and not the decimal mark. "
-                f"Got {self.thousands!r} instead."
+                f"Got {self.thousands!r} instead{remedy}."
             )
         if self.date_format is not None and not _is_date_format(self.date_format):
             raise TableError(
@@ -89,6 +92,11 @@ class TextRules:
     def mark(self) -> str:
         """The decimal mark of plain numbers."""
         return self.decimal or "."
+
+    @property
+    def missing_numbers(self) -> list[float]:
+        """The markers of missing values that are numbers, for columns of numbers that no one wrote as text."""
+        return [float(marker) for marker in self.missing if re.match(PLAIN_NUMBER, marker)]
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "missing": list(self.missing)}
@@ -127,7 +135,10 @@ def clean_cells(array: pa.Array, rules: TextRules, column: str, table: str) -> p
             return array
         if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
             floats = pc.cast(array, pa.float64(), safe=False)
-            return pc.if_else(pc.is_nan(floats), pa.scalar(None, floats.type), floats)
+            marked = pc.is_nan(floats)
+            if markers := rules.missing_numbers:
+                marked = pc.or_(marked, pc.is_in(floats, value_set=pa.array(markers, floats.type)))
+            return pc.if_else(marked, pa.scalar(None, floats.type), floats)
         if types.is_timestamp(kind) or types.is_date(kind):
             zone = kind.tz if types.is_timestamp(kind) else None
             return pc.cast(array, pa.timestamp("us", zone), safe=False)

@@ -53,7 +53,8 @@ class TableEncoder(Parameters):
         How much columns count in a detector, 1 by default: ``{"amount": 3}``. 0 is the same as ignoring a column,
         1000 is the most.
     missing : sequence of str
-        Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL``, ``None`` and ``\N``.
+        Markers of missing values, besides ``""``, ``NA``, ``NaN``, ``null``, ``NULL``, ``None`` and ``\N``: texts,
+        or numbers such as -999.
     decimal : {".", ","}, optional
         The decimal mark of numbers in text. By default each column decides.
     thousands : str, optional
