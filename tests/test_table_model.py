@@ -126,6 +126,12 @@ def test_detect_keeps_the_pandas_index_and_columns():
     assert found.columns.tolist() == ["age", "city", "name", "anomaly_score", "rank", "anomalous"]
 
 
+def test_no_score_is_minus_nought():
+    scores = rdplearn.detect(people(), ignore=["name"], n_members=2, random_state=0)["anomaly_score"].to_numpy()
+    assert (scores == 0).any()
+    assert not np.signbit(scores).any()
+
+
 @pytest.mark.parametrize("kind", ["polars", "arrow", "path", "array"])
 def test_detect_returns_the_type_that_came_in(kind: str, tmp_path: Path):
     frame = people().drop(columns="name")

@@ -361,7 +361,7 @@ def detect(
         strict=strict,
     )
     model = TableModel(detector, encoder).fit(opened)
-    scores = -model.score_samples(opened)
+    scores = 0.0 - model.score_samples(opened)  # never -0
     reported = scores > -detector.offset_
     columns: dict[str, Any] = {SCORE: scores, RANK: ranks(scores, np.sort(scores)), REPORTED: reported}
     if reasons:

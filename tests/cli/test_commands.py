@@ -52,6 +52,7 @@ def test_detect_prints_the_planted_rows_and_writes_all_scores(run: Run, table: P
     scores = pc.read_csv(output)
     assert scores.column_names[:6] == ["row", "order", "anomaly_score", "rank", "anomalous", "reason_1"]
     assert scores["row"].to_pylist() == list(range(1, 301))
+    assert ",-0," not in output.read_text()
     assert [file.name for file in sorted(tmp_path.iterdir())] == ["model.safetensors", "sales.csv", "scores.csv"]
     again = json.loads(run("score", model, table, "--json", "--top", 1).stdout)
     assert again["top"][0]["anomaly_score"] == max(scores["anomaly_score"].to_pylist())

@@ -42,7 +42,8 @@ class ScoredRows(RowsWithResults):
 def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ScoredRows]:
     """Score a table of any size with a detector; batches are the same on every pass."""
     for rows, first_row, normality in numbered_results(model, table, model.estimator.score_samples, skip_rows):
-        yield ScoredRows(rows, first_row, -normality, normality < model.estimator.offset_)
+        scores = 0.0 - normality  # never -0
+        yield ScoredRows(rows, first_row, scores, normality < model.estimator.offset_)
 
 
 class TopRows:

@@ -121,7 +121,7 @@ def score(job: Rows) -> Scored:
     """Score rows, in blocks that bound the memory."""
     blocks = _Blocks(job)
     parts = [job.loaded.model.estimator.score_samples(matrix) for _, matrix in blocks]
-    return blocks.scored(-np.concatenate(parts))
+    return blocks.scored(0.0 - np.concatenate(parts))  # never -0
 
 
 def explain(job: Rows) -> Explained:

@@ -82,7 +82,7 @@ class ScoringModel:
 
         normality = self.model.score_samples(model_input)
         index = getattr(model_input, "index", None)
-        return pd.DataFrame({SCORE: -normality, REPORTED: normality < self.model.estimator.offset_}, index=index)
+        return pd.DataFrame({SCORE: 0.0 - normality, REPORTED: normality < self.model.estimator.offset_}, index=index)
 
 
 def _load_pyfunc(path: str) -> ScoringModel:
