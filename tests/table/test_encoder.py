@@ -119,7 +119,7 @@ def test_commas_are_read_as_told():
 
 
 def test_numbers_with_commas_are_pointed_out():
-    with pytest.warns(RDPWarning, match=r"'price' .* was read as numbers such as .*Pass --plain-numbers"):
+    with pytest.warns(RDPWarning, match=r"'price' .* holds numbers such as .*Pass --plain-numbers"):
         TableEncoder().fit(pa.table({"price": ["1,5", "2,25", "13,0"] * 10}))
     with pytest.warns(RDPWarning, match="read as 1500.25|read as 2250"):
         TableEncoder().fit(pa.table({"price": ["1,500.25", "2,250", "13"] * 10}))
@@ -436,7 +436,7 @@ def test_typical_values_are_told_in_words(mixed_encoder):
         ({"decimal": ";"}, "'decimal' option must be '.' or ','. Got ';'"),
         (
             {"thousands": "."},
-            "'thousands' option must be one character, no digit and not the decimal mark. Got '.' instead; pass the decimal mark ','",
+            "must be one character, no digit and not the decimal mark. Got '.' instead; pass the decimal mark ','",
         ),
         ({"ignore": "a"}, "'ignore' option must be a list of columns. Got 'a'"),
     ],

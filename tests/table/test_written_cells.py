@@ -43,12 +43,14 @@ def first_numbers(values: list[object], **options: object) -> list[float]:
         (["(1,234)", "17", "2,000"], [-1234, 17, 2000]),
         (["12 kg", "7.5 kg", "9 kg"], [12, 7.5, 9]),
         (["1,5", "2,25", "1.000"], [1.5, 2.25, 1000]),
+        (["\u22123.5", "7", "12"], [-3.5, 7, 12]),
+        (["\u2212$3", "$7", "$\u221212"], [-3, 7, -12]),
     ],
 )
 def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
     values = written * 20
     assert first_numbers(values) == pytest.approx(numbers * 20)
-    with pytest.warns(RDPWarning, match=r"was read as numbers such as .* Pass --plain-numbers, or --kind column=cat"):
+    with pytest.warns(RDPWarning, match=r"holds numbers such as .* Pass --plain-numbers, or --kind column=cat"):
         TableEncoder().fit(pa.table({"column": values}))
     assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
     assert column_of(values, kinds={"column": "category"})[1]["kind"] == "category"
@@ -313,17 +315,20 @@ def test_what_is_typical_is_said_as_people_would():
             "street": [f"{i // 2} High Street" for i in range(n_rows)],
             "studio": ["Big\xa0Studio", "Small"] * (n_rows // 2),
             "opens": [f"{8 + i % 10:02d}:30" for i in range(n_rows)],
+            "grade": [f"{'abcdefghijkl'[i % 12]}" for i in range(n_rows)],
             "title": ["of length " + "x" * (i % 10) + f" {i % 300:03d}" for i in range(n_rows)],
             "day": [f"1986{1 + i % 12:02d}{1 + i % 28:02d}" for i in range(n_rows)],
         }
     )
-    told = {row["column"]: row for row in TableEncoder(kinds={"street": "category"}).look(table)}
+    kinds = {"street": "category", "grade": "text"}
+    told = {row["column"]: row for row in TableEncoder(kinds=kinds).look(table)}
     assert told["state"]["typical"] == "CA (over 99%)"
     assert told["rarely"]["typical"] == "missing (98%), no (1%), yes (1%)"
     assert told["street"]["typical"] == "many different values"
     assert told["studio"]["typical"] == "Big Studio (50%), Small (50%)"
     assert told["opens"]["typical"] == "08:30 to 17:30"
     assert told["title"]["typical"] == "14 to 23 letters"
+    assert told["grade"]["typical"] == "1 letter"
     assert told["day"]["note"].startswith("dates such as 1986")
 
 
@@ -342,6 +347,28 @@ def test_what_nearly_always_differs_is_not_100_percent_of_it():
     with pytest.warns(RDPWarning, match="nearly every value is different"):
         told = {row["column"]: row for row in TableEncoder().look(pa.table({"name": names, "n": [1, 2, 3] * 1000}))}
     assert told["name"]["note"] == "left out: nearly every value is different"
+
+
+def test_codes_that_nearly_always_differ_are_not_100_percent_different():
+    codes = [100_000 + 7 * i for i in range(3000)]
+    codes[7] = codes[8]
+    with pytest.warns(RDPWarning, match="a code, by its name, of which over 99% are different"):
+        TableEncoder().look(pa.table({"zip": codes, "n": [1, 2, 3] * 1000}))
+
+
+def test_markers_of_truth_values_are_missing_and_no_value():
+    _, told = column_of(["yes", "no", "no", "unknown"] * 15)
+    assert (told["kind"], told["missing"], told["distinct"]) == ("boolean", 15, 2)
+    assert told["typical"] == "no (50%), missing (25%), yes (25%)"
+
+
+@pytest.mark.parametrize("kind", ["number", "date"])
+@pytest.mark.parametrize("values", [["red", "blue"], ["page 7", "page 9"]])
+def test_a_kind_that_no_cell_fits_is_refused_without_talk_of_other_options(kind, values):
+    with pytest.raises(
+        TableError, match=r"has text .*in 60 rows \(first: row 1, '\w+.*\)\. Pass --kind column=category\."
+    ):
+        column_of(values * 30, kinds={"column": kind})
 
 
 def test_more_values_than_are_remembered_are_about_as_many_as_rows_if_all_differ():

@@ -37,7 +37,7 @@ def mixed(n_rows: int = 400, seed: int = 0) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def encoder():
-    with pytest.warns(RDPWarning, match="read as numbers"):
+    with pytest.warns(RDPWarning, match="holds numbers such as"):
         return TableEncoder(ignore=["id"]).fit(mixed())
 
 

@@ -31,6 +31,7 @@ from rdplearn.table.column_names import says_code, says_identifier, says_listed,
 from rdplearn.table.moments import compact_dates
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
+from rdplearn.table.typical import share_words
 from rdplearn.table.wording import as_option, rows_text, shown
 from rdplearn.table.written_numbers import read_written
 
@@ -284,7 +285,7 @@ def _decide_digits(column: ColumnSummary) -> Decision:
 def _decide_code(column: ColumnSummary) -> Decision:
     share = _share_of_different(column)
     if share >= NEARLY_DIFFERENT_CODES:
-        return Decision("identifier", f"left out: a code, by its name, of which {share:.0%} are different")
+        return Decision("identifier", f"left out: a code, by its name, of which {share_words(share)} are different")
     return Decision("category", BY_NAME)
 
 
@@ -312,7 +313,7 @@ def _decide_written(column: ColumnSummary, rules: TextRules, table: str, decimal
     return Decision(
         "number",
         note,
-        f"Column {shown(column.name)} of {table} was read as {note}. Pass --plain-numbers, or --kind "
+        f"Column {shown(column.name)} of {table} holds {note}. Pass --plain-numbers, or --kind "
         f"{as_option(column.name + '=category')}, to read them as texts.",
         decimal=decimal,
         dress=dress,
@@ -381,11 +382,12 @@ def _order(day_first: bool) -> str:
     return "the day first" if day_first else "the month first"
 
 
-def _refuse(column: ColumnSummary, stray: Stray, why: str, table: str) -> NoReturn:
+def _refuse(column: ColumnSummary, stray: Stray, why: str, table: str, *, none_fits: bool = False) -> NoReturn:
+    advice = "P" if none_fits else _if_missing(stray.first_text)
     raise TableError(
         f"Column {shown(column.name)} of {table} has text {why + ' ' if why else ''}in "
         f"{rows_text(stray.n_rows)} (first: row {stray.first_row}, {shown(stray.first_text)}). "
-        f"{_if_missing(stray.first_text)}ass --kind {as_option(column.name + '=category')}."
+        f"{advice}ass --kind {as_option(column.name + '=category')}."
     )
 
 
@@ -478,8 +480,9 @@ def _told_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
     stray = column.not_moments[day_first]
     if column.moments[day_first].count == column.n_present:
         return Decision("date", "as told", day_first=day_first)
-    if rules.strict or column.moments[day_first].count == 0:
-        _refuse(column, _some(column, stray), "that is not a date", table)
+    none_fits = column.moments[day_first].count == 0
+    if rules.strict or none_fits:
+        _refuse(column, _some(column, stray), "that is not a date", table, none_fits=none_fits)
     return _with_misfits(Decision("date", "as told", day_first=day_first), column, stray, "date", table)
 
 
@@ -494,7 +497,7 @@ def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str)
         decision, stray = Decision(told, "as told"), column.not_numbers
     n_read = max(column.n_written[decimal] if decision.dress is not None else 0, _n_numbers(column))
     if (rules.strict and stray.n_rows) or n_read == 0:
-        _refuse(column, _some(column, stray), "", table)
+        _refuse(column, _some(column, stray), "", table, none_fits=n_read == 0)
     return _with_misfits(decision, column, stray, "number", table)
 
 

@@ -90,15 +90,14 @@ class EncodedColumn:
                 encoding = LeftOut("constant", shown_value(column))
             case kind:
                 encoding = LeftOut(kind)
-        n_missing = column.n_missing
-        if isinstance(encoding, Number | Boolean | Date | Time):
-            n_missing += sum(column.markers.values())
+        markers = column.markers if isinstance(encoding, Number | Boolean | Date | Time) else {}
+        n_missing = column.n_missing + sum(markers.values())
         has_holes = n_missing > 0 or column.infinities.n_rows > 0 or decision.has_misfits
         sample = column.texts if column.form in ("text", "category") else column.numbers.sample
         sample = column.moments[False].sample if column.form == "moment" else sample
         # an estimate is no better than this where all that is remembered is different
         seems_different = sample.overflowed and sample.all_different
-        n_distinct = column.n_present if seems_different else min(column.n_distinct, column.n_present)
+        n_distinct = column.n_present if seems_different else min(column.n_distinct - len(markers), column.n_present)
         return cls(
             source=column.name,
             encoding=encoding,

@@ -339,9 +339,11 @@ def typical_values(column: ColumnSummary, encoding: Encoding, rules: TextRules) 
         first, last = (_date_text(dates, share) for share in TYPICAL_SHARES)
         return Typical(low=first, high=last)
     if isinstance(encoding, Category | Boolean) and column.n_present:
-        counts = category_counts(column)
-        if column.n_missing:
-            counts[MISSING_WORD] = counts.get(MISSING_WORD, 0) + column.n_missing
+        counts, n_missing = category_counts(column), column.n_missing
+        if isinstance(encoding, Boolean):
+            n_missing += sum(counts.pop(marker, 0) for marker in column.markers)
+        if n_missing:
+            counts[MISSING_WORD] = counts.get(MISSING_WORD, 0) + n_missing
         top = sorted(counts, key=lambda word: (-counts[word], word))[:N_TYPICAL]
         return Typical(values=top, shares=[counts[word] / column.n_rows for word in top])
     if isinstance(encoding, Time | Text) and len(column.texts.values):
@@ -353,7 +355,7 @@ def typical_values(column: ColumnSummary, encoding: Encoding, rules: TextRules) 
         low, high = (spread.quantile(share) for share in TYPICAL_SHARES)
         if is_time:
             return Typical(low=_clock_text(low), high=_clock_text(high))
-        ends = [f"{low:.0f}", f"{high:.0f} letters"] if low < high else [f"{low:.0f} letters"] * 2
+        ends = [f"{low:.0f}", f"{high:.0f} letters"] if low < high else [_letters(low)] * 2
         return Typical(low=ends[0], high=ends[1])
     return Typical()
 
@@ -367,6 +369,10 @@ def moment_text(seconds: float) -> str:
     ('1970-01-02', '1970-01-02 00:01:00')
     """
     return str(np.datetime64(0, "s") + np.timedelta64(round(seconds), "s")).replace("T", " ").removesuffix(" 00:00:00")
+
+
+def _letters(length: float) -> str:
+    return f"{length:.0f} letter{'s' if length != 1 else ''}"
 
 
 def _date_text(seconds: Spread, share: float) -> str:

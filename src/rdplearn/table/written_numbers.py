@@ -46,7 +46,8 @@ def read_written(
     digits = pc.replace_substring_regex(parts["digits"], f"[^0-9eE+{decimal}-]", "")
     values = as_floats(pc.cast(pc.replace_substring(digits, ",", "."), pa.float64()))
     in_brackets, closed = (np.asarray(pc.fill_null(pc.equal(parts[end], mark), False)) for end, mark in BRACKETS)
-    minus = np.asarray(pc.fill_null(pc.or_(pc.equal(parts["sign"], "-"), pc.equal(parts["inner_sign"], "-")), False))
+    signs = pc.binary_join_element_wise(parts["sign"], parts["inner_sign"], "")
+    minus = np.asarray(pc.fill_null(pc.match_substring_regex(signs, f"[{MINUS}]"), False))
     is_unit = np.asarray(pc.fill_null(pc.less_equal(pc.utf8_length(parts["after"]), LONGEST_UNIT), False))
     values = np.where((in_brackets == closed) & is_unit, np.where(in_brackets | minus, -values, values), np.nan)
     dresses = pc.utf8_lower(pc.binary_join_element_wise(parts["before"], parts["after"], "|"))
@@ -62,6 +63,7 @@ def read_written(
     return values, dresses
 
 
+MINUS = "\u2212-"  # the sign of typesetters and the one of keyboards
 BRACKETS = (("open", "("), ("close", ")"))
 
 
@@ -69,6 +71,6 @@ def _pattern(decimal: str, thousands: str | None) -> str:
     group = USUAL_GROUPS[decimal] if thousands is None else f"\\x{{{ord(thousands):x}}}"
     digits = rf"\d{{1,3}}(?:{group}\d{{3}}){{1,{MOST_GROUPS}}}(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
     return (
-        rf"^(?P<open>\(?)(?P<sign>[+-]?) ?(?P<before>(?:{CURRENCY})?)[ \x{{a0}}]?(?P<inner_sign>[+-]?)"
+        rf"^(?P<open>\(?)(?P<sign>[+{MINUS}]?) ?(?P<before>(?:{CURRENCY})?)[ \x{{a0}}]?(?P<inner_sign>[+{MINUS}]?)"
         rf"(?P<digits>{digits})[ \x{{a0}}]?(?P<after>(?:{UNIT})?)(?P<close>\)?)$"
     )

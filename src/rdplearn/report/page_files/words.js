@@ -9,7 +9,7 @@ function count(number, noun) {
 function shortNumber(number) {
   if (number === 0) return "0"; // not -0
   const size = Math.abs(number);
-  if (number !== 0 && (size >= 1e9 || size < 1e-4)) return String(Number(number.toPrecision(4)));
+  if (number !== 0 && (size >= 1e15 || size < 1e-4)) return String(Number(number.toPrecision(4)));
   const digits = Number.isInteger(number) || size >= 1e4 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(size || 1)));
   return new Intl.NumberFormat("en", { maximumFractionDigits: Math.min(digits, 8) }).format(number);
 }
