@@ -38,6 +38,14 @@ def test_fit_and_score_take_several_files_and_resume_knows_them(run: Run, parts:
     assert run("score", model, tmp_path / "part-*.csv", "-o", "-", "-q").stdout == output.read_text()
 
 
+def test_commands_that_look_at_a_table_take_several_files(run: Run, model: Path, parts: list[Path], tmp_path: Path):
+    assert "300 rows, " in run("inspect", *parts, "-q").stdout
+    assert json.loads(run("watch", model, *parts, "--json").stdout)["n_rows"] == 300
+    assert json.loads(run("explain", model, *parts, "--row", 258, "--json").stdout)["rows"][0]["row"] == 258
+    run("report", model, *parts, "-o", tmp_path / "page.html", "-q")
+    assert "is the table itself" in run("report", model, *parts, "-o", parts[1], exit_code=1).stderr
+
+
 def test_an_output_that_is_one_of_the_files_is_refused(run: Run, parts: list[Path]):
     told = run("detect", *parts, "-o", parts[1], exit_code=1).stderr
     assert "is the table itself" in told

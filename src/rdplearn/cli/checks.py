@@ -105,7 +105,7 @@ def check_one_machine(dask: str | None, *, label: str | None = None, report: str
             raise typer.BadParameter(f"is {done} on one machine only. Leave it out with --dask.", param_hint=option)
 
 
-def files_named(table: str | None, more: Sequence[str] | None, dask: str | None) -> str | list[str] | None:
+def files_named(table: str | None, more: Sequence[str] | None, dask: str | None = None) -> str | list[str] | None:
     """The table as it was named, or all its files if several were, or a pattern of them."""
     if dask is not None:
         if more:

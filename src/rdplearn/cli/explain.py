@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, ReadingOptions, TablePath
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, TablePath
 
 if TYPE_CHECKING:
     from rdplearn.table import Table
@@ -19,6 +19,7 @@ def explain(
     *,
     model_path: ModelPath,
     table: TablePath = None,
+    more: MoreTables = None,
     rows: Annotated[
         list[str] | None,
         typer.Option("--row", metavar="ID", help="Explain this row: its number, or its value in the --id column."),
@@ -44,11 +45,12 @@ def explain(
       rdplearn explain model.safetensors sales.csv --row 58 --row 158
       rdplearn explain model.safetensors sales.csv --id order --row A00057 --columns 5
     """
-    from rdplearn.cli.checks import load_table_model, require_columns
+    from rdplearn.cli.checks import files_named, load_table_model, require_columns
 
-    reading.check(table)
+    files = files_named(table, more)
+    reading.check(files)
     model = load_table_model(model_path, ["RDPDetector"], n_jobs)
-    opened = reading.open(table)
+    opened = reading.open(files)
     require_columns(opened, carried=[id_column] if id_column is not None else [])
     places = wanted_rows(opened, rows, id_column) if rows else most_anomalous_rows(model, opened, n_top)
     found = explained(model, opened, places, id_column)

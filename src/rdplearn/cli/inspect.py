@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import ColumnOptions, ReadingOptions
+from rdplearn.cli.options import ColumnOptions, MoreTables, ReadingOptions
 
 
 def inspect(
@@ -16,6 +16,7 @@ def inspect(
     file: Annotated[
         str | None, typer.Argument(metavar="FILE", help="A table or a model file; - is a table on stdin.")
     ] = None,
+    more: MoreTables = None,
     talk: TalkOptions,
     reading: ReadingOptions,
     columns: ColumnOptions,
@@ -26,21 +27,24 @@ def inspect(
     Examples:
       rdplearn inspect sales.csv
       rdplearn inspect sales.csv --kind zip=category --missing n/a
+      rdplearn inspect january.csv february.csv
       rdplearn inspect --sql sqlite:///shop.db --table sales
       rdplearn inspect model.safetensors
     """
     from rdplearn._storage.container import looks_like_model_file
+    from rdplearn.cli.checks import files_named
 
-    if file is not None and looks_like_model_file(file):
+    if file is not None and not more and looks_like_model_file(file):
         facts = facts_of_model(file)
     else:
-        reading.check(file)
-        facts = facts_of_table(file, talk, reading, columns)
+        files = files_named(file, more)
+        reading.check(files)
+        facts = facts_of_table(files, talk, reading, columns)
     talk.tell(facts, print_facts)
 
 
 def facts_of_table(
-    path: str | None, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions
+    path: str | list[str] | None, talk: TalkOptions, reading: ReadingOptions, columns: ColumnOptions
 ) -> dict[str, Any]:
     from rdplearn.cli.printing import told_while_read
 
@@ -98,6 +102,7 @@ def answers_of(estimator: Any) -> dict[str, Any]:
 
 def print_facts(facts: Mapping[str, Any]) -> None:
     from rdplearn.cli.printing import print_rows
+    from rdplearn.table.wording import rows_text
 
     if "columns" in facts:
         print_rows([shown_column(column) for column in facts["columns"]])
@@ -114,8 +119,9 @@ def print_facts(facts: Mapping[str, Any]) -> None:
         if "n_components" in facts:
             groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""
             typer.echo(f"{facts['n_components']:,} features per row{groups}.")
-    rows = f"{facts['n_rows']:,} rows, " if "n_rows" in facts else ""
-    typer.echo(f"{rows}{facts['n_features']:,} components per row.")
+    rows = f"{rows_text(facts['n_rows'])}, " if "n_rows" in facts else ""
+    components = "component" if facts["n_features"] == 1 else "components"
+    typer.echo(f"{rows}{facts['n_features']:,} {components} per row.")
 
 
 def shown_column(column: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, ReadingOptions, TablePath, UnseenColumns
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, TablePath, UnseenColumns
 
 USUAL_NAME = "report.html"
 
@@ -17,6 +17,7 @@ def report(
     *,
     model_path: ModelPath,
     table: TablePath = None,
+    more: MoreTables = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help=f"Write the page to this file [{USUAL_NAME}].")
     ] = None,
@@ -37,15 +38,16 @@ def report(
       rdplearn report model.safetensors sales.csv --id order --label fraud -o sales.html
       rdplearn report model.safetensors sales.csv --json > findings.json
     """
-    from rdplearn.cli.checks import check_page, check_paths, load_table_model, require_columns
+    from rdplearn.cli.checks import check_page, check_paths, files_named, load_table_model, require_columns
     from rdplearn.report import findings, write_page
 
-    reading.check(table)
+    files = files_named(table, more)
+    reading.check(files)
     path = output if output is not None or talk.as_json else USUAL_NAME
-    check_paths({"table": table, "model": model_path}, None, path)
+    check_paths({"table": files, "model": model_path}, None, path)
     check_page(path)
     model = load_table_model(model_path, ["RDPDetector", "RDPClusterer"], n_jobs)
-    opened = reading.open(table)
+    opened = reading.open(files)
     require_columns(opened, carried=unseen.ids, label=unseen.label)
     found = findings(model, opened, ids=unseen.ids, label=unseen.label, n_top=n_top)
     if path is not None:

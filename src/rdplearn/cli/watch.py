@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, ReadingOptions, ReportPath, TablePath
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, ReportPath, TablePath
 
 DUE = 3
 MODELS = ["RDPDetector", "RDPTransformer", "RDPClusterer"]
@@ -18,6 +18,7 @@ def watch(
     *,
     model_path: ModelPath,
     table: TablePath = None,
+    more: MoreTables = None,
     level: Annotated[
         float, typer.Option(min=1e-9, max=0.5, help="How often an unchanged table may be called changed.")
     ] = 0.01,
@@ -40,14 +41,15 @@ def watch(
       rdplearn watch model.safetensors today.csv; [ $? -eq 3 ] && rdplearn fit month.csv -m model.safetensors
     """
     from rdplearn._watch.watching import watch as watch_table
-    from rdplearn.cli.checks import check_page, check_paths, load_table_model
+    from rdplearn.cli.checks import check_page, check_paths, files_named, load_table_model
     from rdplearn.report import changes_report, write_page
 
-    reading.check(table)
-    check_paths({"table": table, "model": model_path}, None, report_path)
+    files = files_named(table, more)
+    reading.check(files)
+    check_paths({"table": files, "model": model_path}, None, report_path)
     check_page(report_path)
     model = load_table_model(model_path, MODELS, n_jobs)
-    verdict = watch_table(model, reading.open(table), level=level)
+    verdict = watch_table(model, reading.open(files), level=level)
     if report_path is not None:
         write_page(changes_report(model, verdict), report_path)
     facts = {**verdict.to_dict(), "model": model_path, "report": report_path}
