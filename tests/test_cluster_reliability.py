@@ -93,7 +93,9 @@ def test_one_cluster_and_few_rows_are_not_judged():
 
 def test_equal_rows_are_apart_from_others():
     rows = np.repeat([[0.0, 0.0], [1.0, 1.0]], [50, 50], axis=0)
-    assert assess_clusters(rows, np.array([[0.0, 0.0], [1.0, 1.0]])).level == "clear"
+    found = assess_clusters(rows, np.array([[0.0, 0.0], [1.0, 1.0]]))
+    assert found.level == "clear"
+    assert found.words().startswith("Both clusters are apart: few rows lie between them.")
 
 
 def test_space_is_looked_for_in_rows_that_the_centres_do_not_come_from():

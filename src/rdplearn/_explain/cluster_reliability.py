@@ -94,8 +94,9 @@ class ClusterAssessment:
         if self.silhouette is None or self.stability is None or self.n_groups is None:
             why = "all rows are in one" if n_filled < 2 else f"{self.n_judged:,} rows are too few for {n_filled:,}"
             return f"Whether these clusters are apart cannot be said: {why}."
+        all_of_them = "Both" if n_filled == 2 else f"All {n_filled:,}"
         told = {
-            "clear": f"All {n_filled:,} clusters are apart: few rows lie between them.",
+            "clear": f"{all_of_them} clusters are apart: few rows lie between them.",
             "some": f"Only {self.n_groups:,} groups are apart. {self._running_together()}",
             "shaky": "Do not rely on these clusters: other rows of the same kind would be grouped differently. Try "
             "another number of clusters.",
