@@ -197,6 +197,15 @@ def test_reasons_of_a_table_without_reported_rows_are_empty(monkeypatch):
     assert found["reason_1"].dtype == pl.String
 
 
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [("n_memebers", "n_members"), ("seed", "random_state"), ("members", "n_members"), ("kind", "kinds")],
+)
+def test_an_option_that_detect_does_not_have_is_told_with_what_was_meant(option: str, meant: str):
+    with pytest.raises(TypeError, match=f"rdplearn.detect has no option '{option}'. Did you mean '{meant}'\\?"):
+        rdplearn.detect(people(), **{option: 1})
+
+
 def test_detect_refuses_columns_that_bear_its_names():
     frame = people().rename(columns={"city": "reason_1"})
     with pytest.raises(TableError, match="Column 'reason_1' is in the table already"):

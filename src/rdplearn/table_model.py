@@ -8,8 +8,10 @@ the table.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 SCORE, RANK, REPORTED = "anomaly_score", "rank", "anomalous"
 MOST_SAMPLED_ROWS, FEWEST_SAMPLED_ROWS = 100_000, 10_000
 SAMPLED_CELLS = 2**23
+# where they are far from the names in Python
+NAMES_ON_COMMAND_LINE = {"seed": "random_state", "id": "ignore", "label": "ignore", "clean": "contamination"}
 
 
 class TableModel(BaseEstimator):
@@ -347,6 +351,7 @@ def detect(
         raise TableError(
             f"Column {taken[0]!r} is in the table already. Rename or drop it before 'detect' adds its own."
         )
+    _require_known(parameters)
     detector = RDPDetector(**parameters)
     encoder = TableEncoder(
         ignore=ignore,
@@ -367,6 +372,18 @@ def detect(
     if reasons:
         columns |= reasons_of(model, opened, scores, reported)
     return beside(table, opened, columns)
+
+
+def _require_known(parameters: Mapping[str, Any]) -> None:
+    """See that `detect` or the detector has all the options; some have another name on the command line."""
+    known = [*RDPDetector().get_params(), *inspect.signature(detect).parameters]
+    for name in parameters:
+        if name not in known:
+            near = (
+                [NAMES_ON_COMMAND_LINE[name]] if name in NAMES_ON_COMMAND_LINE else get_close_matches(name, known, n=1)
+            )
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"rdplearn.detect has no option {name!r}.{hint}")
 
 
 def reasons_of(

@@ -438,6 +438,8 @@ def test_typical_values_are_told_in_words(mixed_encoder):
             {"thousands": "."},
             "must be one character, no digit and not the decimal mark. Got '.' instead; pass the decimal mark ','",
         ),
+        ({"weights": ["a"]}, r"'weights' parameter of TableEncoder must be a mapping, such as .* Got \['a'\] instead"),
+        ({"kinds": "a"}, r"'kinds' parameter of TableEncoder must be a mapping, such as .* Got 'a' instead"),
         ({"ignore": "a"}, "'ignore' option must be a list of columns. Got 'a'"),
     ],
 )

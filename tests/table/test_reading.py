@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -188,6 +189,21 @@ def test_blank_lines_above_the_header_are_passed_over(tmp_path, blank):
     path.write_text(blank + end.join(["age,city", "31,Oslo", "57", ""]), newline="")
     with pytest.raises(TableError, match=r"Row 2 of .* has 1 fields"):
         list(open_table(path).batches())
+
+
+@pytest.mark.parametrize("text", ["a,b", "hello", "a,b\n", "a,b\r\n"])
+def test_a_header_alone_is_a_table_without_rows(tmp_path, text):
+    path = tmp_path / "header.csv"
+    path.write_text(text)
+    assert read(path) == {name: [] for name in text.strip().split(",")}
+    with pytest.raises(TableError, match=r"There are no rows in .*header.csv'\. Pass a table with at least one row"):
+        TableEncoder().fit(path)
+
+
+@pytest.mark.parametrize("series", [pd.Series([1, 2]), pl.Series([1, 2])])
+def test_a_column_is_no_table_and_that_is_said(series):
+    with pytest.raises(TableError, match=r"Cannot read a table from \S+\.Series\. Pass a path, a data frame, or a 2-D"):
+        open_table(series)
 
 
 def test_a_missing_file_is_named_with_its_neighbour(tmp_path):

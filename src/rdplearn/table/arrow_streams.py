@@ -25,7 +25,7 @@ def is_stream(source: Any) -> bool:
 
     if isinstance(source, pa.Table | pa.RecordBatch) or not hasattr(source, "__arrow_c_stream__"):
         return False
-    return not nw.dependencies.is_into_dataframe(source)
+    return not (nw.dependencies.is_into_dataframe(source) or nw.dependencies.is_into_series(source))
 
 
 def stream_blocks(source: Any) -> Iterator[bytes]:

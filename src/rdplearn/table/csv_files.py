@@ -49,11 +49,14 @@ def read_csv(
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
     n_skipped = _n_blank_lines(text) + 1 if has_header else 0  # Arrow counts the blank lines above the header
+    is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
     opener = _in_utf8(opener, encoding, name)
 
     def read() -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        if is_header_alone:  # Arrow takes a line that does not end for one that is too long
+            return
         rows_read = 0
         for n_parts in PARTS_OF_A_BLOCK:
             with opener() as file:

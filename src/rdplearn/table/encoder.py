@@ -317,6 +317,13 @@ class TableEncoder(Parameters):
                     f"The {option!r} parameter of TableEncoder must be an integer of at least {lowest}. "
                     f"Got {value!r} instead."
                 )
+        for option, example in (("kinds", "{'zip': 'category'}"), ("weights", "{'amount': 3}")):
+            value = getattr(self, option)
+            if value is not None and not isinstance(value, Mapping):
+                raise TableError(
+                    f"The {option!r} parameter of TableEncoder must be a mapping, such as {example}. "
+                    f"Got {value!r:.60} instead."
+                )
         if not 0 <= self.rare_share < 1:
             raise TableError(
                 f"The 'rare_share' parameter of TableEncoder must be in [0, 1). Got {self.rare_share!r} instead."
