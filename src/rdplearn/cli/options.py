@@ -323,11 +323,13 @@ class ColumnOptions:
 
     def weights(self) -> dict[str, float]:
         """How much columns count."""
-        what = "COLUMN=NUMBER, such as amount=3"
-        try:
-            return {column: float(text) for column, text in pairs_of(self.weight, "--weight", what).items()}
-        except ValueError:
-            raise typer.BadParameter(f"'{self.weight}' must be {what}.", param_hint="--weight") from None
+        what, numbers = "COLUMN=NUMBER, such as amount=3", {}
+        for column, text in pairs_of(self.weight, "--weight", what).items():
+            try:
+                numbers[column] = float(text)
+            except ValueError:
+                raise typer.BadParameter(f"'{column}={text}' must be {what}.", param_hint="--weight") from None
+        return numbers
 
 
 @dataclass(frozen=True)
