@@ -173,7 +173,11 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "an impossible share": (["detect", "sales.csv", "--contamination", "0.9"], 2, "contamination"),
     "two lines": (["detect", "sales.csv", "--contamination", "0.1", "--false-alarm-rate", "0.1"], 2, "Leave one out"),
     "no kind": (["inspect", "sales.csv", "--kind", "city"], 2, "must be COLUMN=KIND"),
-    "no weight": (["detect", "sales.csv", "--weight", "city=2", "--weight", "amount=x"], 2, "'amount=x' must be COLUMN="),
+    "no weight": (
+        ["detect", "sales.csv", "--weight", "city=2", "--weight", "amount=x"],
+        2,
+        "'amount=x' must be COLUMN=",
+    ),
     "another kind": (["inspect", "sales.csv", "--kind", "city=town"], 1, "town"),
     "nothing to resume": (["score", "MODEL", "sales.csv", "--resume"], 2, "needs a file to read"),
     "no model to write": (["fit", "sales.csv"], 2, "--model"),

@@ -362,6 +362,14 @@ def test_markers_of_truth_values_are_missing_and_no_value():
     assert told["typical"] == "no (50%), missing (25%), yes (25%)"
 
 
+def test_truth_values_of_frames_are_told_in_words():
+    table = pa.table({"member": [True] * 3 + [False] * 56 + [None], "n": range(60)})
+    encoder = TableEncoder().fit(table.set_column(1, "n", pa.array([float(i % 7) for i in range(60)])))
+    values = encoder.cell_values(table.slice(0, 60).to_batches()[0])
+    assert values[[0, 3, 59], 0].tolist() == ["true", "false", None]
+    assert encoder.typical_values()[0].words() == "false (93%), true (5%), missing (2%)"
+
+
 @pytest.mark.parametrize("kind", ["number", "date"])
 @pytest.mark.parametrize("values", [["red", "blue"], ["page 7", "page 9"]])
 def test_a_kind_that_no_cell_fits_is_refused_without_talk_of_other_options(kind, values):

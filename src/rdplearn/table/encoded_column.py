@@ -27,7 +27,7 @@ from rdplearn.table.encodings import (
     typical_values,
 )
 from rdplearn.table.findings import NEWLY_MISSING, NOT_FITTING, Findings
-from rdplearn.table.summary import ColumnSummary, Stray
+from rdplearn.table.summary import ColumnSummary, Stray, form_of
 from rdplearn.table.typical import Typical
 from rdplearn.table.wording import rows_text, shown
 
@@ -163,7 +163,8 @@ class EncodedColumn:
     def values(self, cells: pa.Array, rules: TextRules, table: str) -> list[Any]:
         """What the cells say, for people: numbers and dates as read, the rest as it stands, None for missing ones."""
         array = clean_cells(cells, rules, self.source, table)
-        by_number = isinstance(self.encoding, Number) or (isinstance(self.encoding, Boolean) and not is_text(array))
+        has_words = is_text(array) or form_of(array) == "boolean"
+        by_number = isinstance(self.encoding, Number) or (isinstance(self.encoding, Boolean) and not has_words)
         if by_number and isinstance(self.encoding, Number | Boolean):
             values = self.encoding.read(array, rules).tolist()
             if isinstance(self.encoding, Year):

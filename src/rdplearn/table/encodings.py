@@ -267,6 +267,8 @@ def category_counts(column: ColumnSummary) -> dict[str, int]:
     """How often each category that is remembered occurs."""
     by_text = column.form in ("text", "category")
     words = column.texts.values.tolist() if by_text else number_words(column.numbers.sample.values)
+    if column.form == "boolean":
+        words = ["true" if word == "1" else "false" for word in words]
     counts = column.texts.counts if by_text else column.numbers.sample.counts
     totals: dict[str, int] = {}
     for word, count in zip(words, counts.tolist(), strict=True):
