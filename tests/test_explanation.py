@@ -254,6 +254,8 @@ def test_some_rows_of_a_table(model: TableModel):
         model.explain(TABLE, rows=[300])
     with pytest.raises(TableError, match=r"counts from 0\. Got -1"):
         model.explain(TABLE, rows=[-1])
+    with pytest.raises(TableError, match=r"must be a list of places\. Got 5; pass \[5\]\."):
+        model.explain(TABLE, rows=5)
     with pytest.raises(TableError, match="no rows"):
         model.explain(TABLE.slice(0, 0))
 
