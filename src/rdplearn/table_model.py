@@ -197,7 +197,9 @@ class TableModel(BaseEstimator):
         opened = open_table(table)
         wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
         if rows is not None and np.ndim(rows) != 1:
-            raise TableError(f"The 'rows' parameter of explain must be a list of places. Got {rows!r}; pass [{rows!r}].")
+            raise TableError(
+                f"The 'rows' parameter of explain must be a list of places. Got {rows!r}; pass [{rows!r}]."
+            )
         if wanted is not None and len(wanted) and wanted[0] < 0:
             raise TableError(f"The 'rows' parameter of explain counts from 0. Got {wanted[0]} instead.")
         pieces, found, first_row = [], 0, 0

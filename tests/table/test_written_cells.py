@@ -61,6 +61,20 @@ def test_different_units_are_no_numbers():
     assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
 
 
+def test_a_few_cells_in_another_unit_do_not_fit_and_are_marked():
+    values = [f"{i} kg" for i in range(40, 100)]
+    values[7] = values[20] = "3 lb"
+    encoder, told = column_of(values)
+    assert encoder.feature_names_[:3] == ["column", "column missing", "column not a number"]
+    assert told["note"].endswith("2 rows not a number, such as '3 lb'")
+    parts = [TableEncoder().summarise(pa.table({"column": part})) for part in (values[:5], values[5:25], values[25:])]
+    joined = parts[0].merge(parts[1]).merge(parts[2]).columns["column"]
+    assert joined.dresses == TableEncoder().summarise(pa.table({"column": values})).columns["column"].dresses
+    for options in ({}, {"kinds": {"column": "number"}}):
+        with pytest.raises(TableError, match=r"'column' of the table has text in 2 rows \(first: row 8, '3 lb'\)"):
+            column_of(values, strict=True, **options)
+
+
 def test_a_letter_after_few_numbers_is_no_unit():
     values = [str(i % 40) for i in range(N)] + ["14A", "15A"]
     encoder, described = column_of(values)

@@ -121,8 +121,8 @@ def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read:
     if _n_dates(column) == n_to_read:
         return _unless_constant(column, _decide_date(column, rules, table))
     decimal = _mark_of(column, rules)
-    written = column.n_written[decimal]
     dress = _dress_of(column, decimal)
+    written = column.n_written[decimal] - sum(cells.n_rows for cells in _in_other_dresses(column, dress))
     if dress is not None and written == n_to_read and not says_code(column.name):
         return _decide_written(column, rules, table, decimal, dress)
     if says_code(column.name):
@@ -143,10 +143,10 @@ def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read:
             _refuse(column, column.not_times_of_day, "that is not a time of day", table)
         return _with_misfits(Decision("time"), column, column.not_times_of_day, "time", table)
     if dress is not None and written >= nearly:
-        decision = _decide_written(column, rules, table, decimal, dress)
+        decision, stray = _decide_written(column, rules, table, decimal, dress), _not_in(column, decimal, dress)
         if rules.strict:
-            _refuse(column, column.not_written[decimal], "", table)
-        return _with_misfits(decision, column, column.not_written[decimal], "number", table)
+            _refuse(column, stray, "", table)
+        return _with_misfits(decision, column, stray, "number", table)
     return None
 
 
@@ -205,10 +205,23 @@ def _dress_of(column: ColumnSummary, decimal: str) -> str | None:
     """The dress of the column's numbers, "" for none; None if there are several, or a unit that few of them have."""
     if not column.dresses:
         return None if column.dresses is None else ""
-    most = max(column.dresses, key=lambda dress: (column.dresses or {})[dress])
-    is_the_one = column.dresses[most] >= NEARLY_ALL * sum(column.dresses.values())
-    is_usual = not _has_letters(most) or 2 * column.dresses[most] >= column.n_written[decimal]  # "12", "13", "14A"
+    counts = {dress: cells.n_rows for dress, cells in column.dresses.items()}
+    most = max(counts, key=lambda dress: counts[dress])
+    is_the_one = counts[most] >= NEARLY_ALL * sum(counts.values())
+    is_usual = not _has_letters(most) or 2 * counts[most] >= column.n_written[decimal]  # "12", "13", "14A"
     return most if is_the_one and is_usual else None
+
+
+def _in_other_dresses(column: ColumnSummary, dress: str | None) -> list[Stray]:
+    """Numbers that cannot be held against those of the column: "3 lb" where all else is in kg."""
+    return [] if dress is None else [cells for name, cells in (column.dresses or {}).items() if name != dress]
+
+
+def _not_in(column: ColumnSummary, decimal: str, dress: str) -> Stray:
+    """The cells that are no numbers in the dress of the column."""
+    strays = [cells for cells in [column.not_written[decimal], *_in_other_dresses(column, dress)] if cells.n_rows]
+    first = min(strays, key=lambda cells: cells.first_row, default=Stray())
+    return replace(first, n_rows=sum(cells.n_rows for cells in strays))
 
 
 def _has_letters(dress: str) -> bool:
@@ -492,7 +505,7 @@ def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str)
     decimal = _mark_of(column, rules)
     dress = _dress_of(column, decimal)
     if column.n_written[decimal] > _n_numbers(column) and dress is not None:
-        decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), column.not_written[decimal]
+        decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), _not_in(column, decimal, dress)
     else:
         decision, stray = Decision(told, "as told"), column.not_numbers
     n_read = max(column.n_written[decimal] if decision.dress is not None else 0, _n_numbers(column))

@@ -81,7 +81,8 @@ class ColumnSummary:
     `trouble` says why the cells cannot be read at all, such as "holds list<int> values"; "" if they can.
     `markers` are cells such as "?" that may mean missing; they are no strays.
     `n_written` and `not_written`, by decimal mark: cells that are numbers in any dress, and that are not.
-    `dresses` : how many cells have each dress; None if there are too many for the column to be one of numbers.
+    `dresses` : the cells that have each dress, which are strays if the column has another; None if there are too many
+    for the column to be one of numbers.
     """
 
     name: str
@@ -105,7 +106,7 @@ class ColumnSummary:
     markers: dict[str, int] = field(default_factory=dict)
     n_written: dict[str, int] = field(default_factory=lambda: {".": 0, ",": 0})
     not_written: dict[str, Stray] = field(default_factory=lambda: {".": Stray(), ",": Stray()})
-    dresses: dict[str, int] | None = field(default_factory=dict)
+    dresses: dict[str, Stray] | None = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.texts = DistinctSample(self.capacity)
@@ -164,7 +165,12 @@ class ColumnSummary:
         self.markers = added(self.markers, later.markers)
         self.n_written = added(self.n_written, later.n_written)
         self.n_compact_dates += later.n_compact_dates
-        self._add_dresses(later.dresses)
+        before, after = self.dresses or {}, later.dresses
+        self._add_dresses(
+            None
+            if after is None
+            else {dress: before.get(dress, Stray()).then(cells, self.n_rows) for dress, cells in after.items()}
+        )
         for mark, known in self.not_written.items():
             self.not_written[mark] = known.then(later.not_written[mark], self.n_rows)
         self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
@@ -286,18 +292,28 @@ class ColumnSummary:
                 values, dresses = read_written(distinct, rules, mark)
                 readable = ~np.isnan(values)
                 new = readable & ~dressed
-                tally = dresses.filter(pa.array(new)).dictionary_encode()
-                totals = np.bincount(tally.indices.to_numpy(), weights=counts[new]).astype(np.int64)
-                self._add_dresses(dict(zip(tally.dictionary.to_pylist(), totals.tolist(), strict=True)))
+                self._add_dresses(self._dresses_of(pc.if_else(pa.array(new), dresses, None), strays))
                 dressed |= new
             self.n_written[mark] += int(counts[readable].sum())
             self.not_written[mark] = strays(readable | marked, self.not_written[mark])
 
-    def _add_dresses(self, more: dict[str, int] | None) -> None:
-        if self.dresses is None or more is None:
+    def _dresses_of(
+        self, dresses: pa.Array, strays: Callable[[NDArray[np.bool_], Stray], Stray]
+    ) -> dict[str, Stray] | None:
+        """The cells that have each of these dresses, with those of earlier rows."""
+        import pyarrow.compute as pc
+
+        names = [dress for dress in pc.unique(dresses.drop_null()).to_pylist() if dress not in NO_DRESS]
+        if self.dresses is None or len(names) > MOST_DRESSES:
+            return None
+        others = {dress: ~np.asarray(pc.fill_null(pc.equal(dresses, dress), False)) for dress in names}
+        return {dress: strays(other, self.dresses.get(dress, Stray())) for dress, other in others.items()}
+
+    def _add_dresses(self, joined: dict[str, Stray] | None) -> None:
+        if self.dresses is None or joined is None:
             self.dresses = None
             return
-        self.dresses = added(self.dresses, {dress: count for dress, count in more.items() if dress not in NO_DRESS})
+        self.dresses = dict(sorted({**self.dresses, **joined}.items()))
         if len(self.dresses) > MOST_DRESSES:
             self.dresses = None
 
