@@ -118,15 +118,15 @@ def reasons(explanation: Explanation, row: int, marks: Mapping[str, dict[str, An
 
 
 def shortened(value: Any) -> Any:
-    """Texts of at most 200 letters, numbers of 8 digits: no page shows more, and it would weigh twice as much.
+    """Texts of at most 200 letters, fractions of 8 digits: no page shows more, and it would weigh twice as much.
 
     Examples
     --------
-    >>> shortened(0.12345678901234), shortened(1234567890123), len(shortened("x" * 5000))
-    (0.12345679, 1234567890123, 200)
+    >>> shortened(0.12345678901234), shortened(2783918982.0), len(shortened("x" * 5000))
+    (0.12345679, 2783918982.0, 200)
     """
     if isinstance(value, float):
-        return float(f"{value:.8g}")
+        return value if value.is_integer() else float(f"{value:.{8 if abs(value) < 1e8 else 15}g}")
     return f"{value[: LONGEST_TEXT - 1]}…" if isinstance(value, str) and len(value) > LONGEST_TEXT else value
 
 
