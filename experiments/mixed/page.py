@@ -192,8 +192,7 @@ def _steady(records: Records) -> str:
         "## How steady it is, and how much it reports\n\nOn the tables without planted errors: how much of the top 1 % "
         'two seeds have in common (1 is all), what share of rows `contamination="auto"` reports in the tables with '
         "the least, the median and the most, and the processor time of all runs, where they were on one kind of "
-        "processor.\n\n"
-        + markdown_table(["", "overlap", "reported, least", "median", "most", "processor time"], lines)
+        "processor.\n\n" + markdown_table(["", "overlap", "reported, least", "median", "most", "processor time"], lines)
     )
 
 
