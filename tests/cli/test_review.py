@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from rdplearn import load, review
+from rdplearn._feedback.session import ReviewSession
+from rdplearn.errors import TableError
+from rdplearn.table import open_table
 from tests.cli.conftest import FRAUDS, Run, sales
 
 
@@ -126,10 +130,26 @@ def test_a_killed_session_loses_nothing(table: Path, model: Path):
     assert [answer for _, answer in answers_of(path)] == ["anomalous", "normal"]
 
 
+def test_answers_that_another_session_gave_meanwhile_are_kept(table: Path, model: Path):
+    path = table.with_name("sales.csv.answers.csv")
+    one, two = (ReviewSession(review(load(model)), open_table(table), str(path)) for _ in range(2))
+    one.answer(one.next(), "anomalous")
+    kept = path.read_bytes()
+    with pytest.raises(TableError, match=r"was changed by another program during this review.*run the same command"):
+        two.answer(two.next(), "normal")
+    assert path.read_bytes() == kept
+    again = ReviewSession(review(load(model)), open_table(table), str(path))
+    again.answer(again.next(), "normal")
+    path.write_bytes(kept)  # in an editor
+    with pytest.raises(TableError, match="was changed by another program"):
+        again.undo()
+    assert path.read_bytes() == kept
+
+
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "standard input": (["review", "MODEL", "-"], 2, "must be a file"),
     "no strategy": (["review", "MODEL", "sales.csv", "--strategy", "best"], 1, "one of 'top', 'informative'"),
-    "other rows": (["review", "MODEL", "other.csv", "--answers", "ANSWERS"], 1, "is not the one that"),
+    "other rows": (["review", "MODEL", "other.csv", "--answers", "ANSWERS"], 1, "in column 'order' it has 'A00"),
     "fewer rows": (["review", "MODEL", "short.csv", "--answers", "ANSWERS"], 1, "and 'short.csv' has 2 rows"),
     "other columns": (["review", "MODEL", "wide.csv", "--answers", "ANSWERS"], 1, "are about another table"),
     "a torn file": (["tell", "MODEL", "torn.csv", "-o", "new"], 1, "cut off, or edited"),
