@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rdplearn._explain.explanation import ANSWERS_COLUMN
+from rdplearn._explain.kinds import ANSWERS_COLUMN
 from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
 from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
