@@ -83,7 +83,7 @@ def _reported(n_reported: int, n_rows: int) -> str:
 def _shares(drivers: Sequence[Mapping[str, Any]]) -> str:
     named = [f"{value_words(driver['column'])} for {percent(driver['share'])}" for driver in drivers[:3]]
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"{listed} of what sets them apart".replace(" for ", f" {verb_of(drivers[:1])} for ", 1)
+    return f"{listed} of what sets them apart".replace(" for ", f" {verb_of([dict(drivers[0])])} for ", 1)
 
 
 def counted(number: int, noun: str) -> str:
