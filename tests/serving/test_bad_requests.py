@@ -45,7 +45,7 @@ def row_of(table, **changes):
         (b"[]", 422, "There are no rows in the request"),
         (b"[{}]", 422, "There are no columns"),
         (b'[{"amount": 1}, {"price": 1}]', 422, "Row 2 of the request lacks 'amount'"),
-        (b'[{"amount": 1}]', 422, "Column 'items' and 3 more of the fit is missing from the request"),
+        (b'[{"amount": 1}]', 422, "Column 'items' and 3 more of the fit are missing from the request"),
         (b'[{"\\ud800": 1}]', 400, "The body is not JSON"),
     ],
 )

@@ -50,7 +50,7 @@ class ReviewedTable(TableModel):
         return self
 
     @for_partitions
-    def mute(self, table: Any, same: Sequence[str] = (), *, name: str | None = None) -> MutingRule:
+    def mute(self, table: Any, same: str | Sequence[str] = (), *, name: str | None = None) -> MutingRule:
         """Do not report rows like the one in this table; see `Reviewed.mute`."""
         opened = open_table(table)
         batches = [batch for batch in opened.batches() if batch.num_rows]
