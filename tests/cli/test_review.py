@@ -57,6 +57,12 @@ def test_undo_takes_the_last_answer_back_and_asks_again(run: Run, table: Path, m
     assert f"Row {before[0][0]:,}:" in told
 
 
+def test_one_answer_is_one(run: Run, table: Path, model: Path):
+    assert "1 answer (1 anomalous," in run("review", model, table, stdin="y").stdout
+    told = run("tell", model, f"{table}.answers.csv", "-o", table.with_name("told")).stdout
+    assert "Model with 1 answer:" in told
+
+
 def test_other_keys_do_nothing(run: Run, table: Path, model: Path, answers: Path):
     before = answers.read_bytes()
     run("review", model, table, stdin="x7q")
@@ -83,7 +89,10 @@ def test_rules_are_made_listed_counted_and_removed(run: Run, table: Path, model:
     row = answers_of(answers)[0][0]
     quiet, loud = table.with_name("quiet.safetensors"), table.with_name("loud.safetensors")
     run("mute", model, answers, "--row", row, "--name", "large sales", "-o", quiet)
-    assert "large sales: rows whose first reason is amount" in run("mute", quiet).stdout
+    listed = run("mute", quiet).stdout
+    assert "large sales: rows whose first reason is amount" in listed
+    assert "1 muting rule in" in listed
+    assert "It has 0 answers about rows, and 1 muting rule." in run("inspect", quiet).stdout
     muted = json.loads(run("score", quiet, table, "--json").stdout)
     plain = json.loads(run("score", model, table, "--json").stdout)
     assert muted["n_muted"] > 0

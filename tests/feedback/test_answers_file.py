@@ -64,6 +64,13 @@ def test_what_is_wrong_with_a_file_is_said(case, tmp_path):
     assert (tmp_path / "a.csv").read_text() == content
 
 
+def test_what_is_no_file_is_said(tmp_path):
+    with pytest.raises(TableError, match=r"There is no file '.*none.csv'. Pass one that review or a report wrote"):
+        read_answers(tmp_path / "none.csv")
+    with pytest.raises(TableError, match=r"is a folder\. Pass a file of answers"):
+        read_answers(tmp_path)
+
+
 def test_other_encodings_are_refused(tmp_path):
     (tmp_path / "a.csv").write_bytes(HEAD.encode() + "1,normal,2026-11-18T03:51:07Z,1,Århus\n".encode("latin-1"))
     with pytest.raises(TableError, match="it is not UTF-8"):

@@ -75,6 +75,10 @@ def read_answers(path: str | os.PathLike[str]) -> AnswersFile:
     name = f"'{os.fspath(path)}'"
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise TableError(f"There is no file {name}. Pass one that review or a report wrote.") from None
+    except IsADirectoryError:
+        raise TableError(f"{name} is a folder. Pass a file of answers that review or a report wrote.") from None
     except UnicodeDecodeError:
         raise TableError(f"{name} is not an answers file: it is not UTF-8. Save it as CSV in UTF-8.") from None
     header, *lines = _fields(text, name) or [[]]

@@ -98,6 +98,7 @@ def answers_of(estimator: Any) -> dict[str, Any]:
 
 def print_facts(facts: Mapping[str, Any]) -> None:
     from rdplearn.cli.printing import print_rows
+    from rdplearn.table.wording import counted
 
     if "columns" in facts:
         print_rows([shown_column(column) for column in facts["columns"]])
@@ -109,7 +110,8 @@ def print_facts(facts: Mapping[str, Any]) -> None:
             typer.echo(f"Rows with an anomaly score above {facts['threshold']:.4g} are reported.")
         if "n_answers" in facts:
             typer.echo(
-                f"It has {facts['n_answers']:,} answers about rows, and {len(facts['muting_rules']):,} muting rules."
+                f"It has {counted(facts['n_answers'], 'answer')} about rows, and "
+                f"{counted(len(facts['muting_rules']), 'muting rule')}."
             )
         if "n_components" in facts:
             groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""

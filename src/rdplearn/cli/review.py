@@ -118,7 +118,9 @@ def read_key() -> str:
 
 
 def print_ending(facts: Mapping[str, Any]) -> None:
+    from rdplearn.table.wording import counted
+
     counts = ", ".join(f"{facts[said]:,} {said}" for said in SAID.values())
-    typer.echo(f"{facts['n_answers']:,} answers ({counts}) in {facts['answers']}")
+    typer.echo(f"{counted(facts['n_answers'], 'answer')} ({counts}) in {facts['answers']}")
     if facts["n_answers"]:
         typer.echo(f"To use them: rdplearn tell {facts['model']} {facts['answers']} -o answered.safetensors")
