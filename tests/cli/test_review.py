@@ -65,8 +65,11 @@ def test_one_answer_is_one(run: Run, table: Path, model: Path):
 
 def test_other_keys_do_nothing(run: Run, table: Path, model: Path, answers: Path):
     before = answers.read_bytes()
-    run("review", model, table, stdin="x7q")
+    told = run("review", model, table, stdin="x\x1b7q").stdout
     assert answers.read_bytes() == before
+    assert told.count("anomaly score") == 1  # the row is not shown again
+    assert told.count("q quit: ") == 4
+    assert "\x1b" not in told
 
 
 def test_told_answers_change_scores_explanations_and_reports(run: Run, table: Path, model: Path, answers: Path):

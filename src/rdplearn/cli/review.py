@@ -73,15 +73,13 @@ def ask(session: ReviewSession, n_columns: int, *, aside: bool) -> None:
     place = session.next()
     while place is not None:
         show_row(session, place, n_columns, aside=aside)
-        typer.echo(KEYS, nl=False, err=aside)
-        key = read_key()
-        typer.echo(key, err=aside)
+        key = known_key(aside=aside)
         if key == "q":
             return
         if key in SAID:
             session.answer(place, SAID[key])
             place = session.next()
-        elif key == "u":
+        else:
             last = session.undo()
             typer.echo("There is no answer to undo." if last is None else "Undone.", err=aside)
             place = place if last is None else last
@@ -103,6 +101,16 @@ def show_row(session: ReviewSession, place: int, n_columns: int, *, aside: bool)
         typer.echo(f"  {sentence}", err=aside)
     cells = zip(row.column_names, cell_texts(row)[0], strict=True)
     typer.echo("  " + " | ".join(f"{value_words(name)}: {value_words(cell)}" for name, cell in cells), err=aside)
+
+
+def known_key(*, aside: bool) -> str:
+    """One of the keys that mean something; for any other, such as an arrow, the question stands again."""
+    while True:
+        typer.echo(KEYS, nl=False, err=aside)
+        key = read_key()
+        typer.echo(key if key.isprintable() else "", err=aside)
+        if key in (*SAID, "u", "q"):
+            return key
 
 
 def read_key() -> str:
