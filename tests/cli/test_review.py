@@ -16,7 +16,7 @@ from rdplearn import load, review
 from rdplearn._feedback.session import ReviewSession
 from rdplearn.errors import TableError
 from rdplearn.table import open_table
-from tests.cli.conftest import FRAUDS, Run, sales
+from tests.cli.conftest import FRAUDS, QUICK, Run, sales
 
 
 def answers_of(path: Path) -> list[tuple[int, str]]:
@@ -86,6 +86,19 @@ def test_told_answers_change_scores_explanations_and_reports(run: Run, table: Pa
     again = table.with_name("again.safetensors")
     run("tell", told, answers, "-o", again)  # the same answers once more change nothing
     assert again.read_bytes() == told.read_bytes()
+
+
+@pytest.mark.parametrize("command", ["fit", "detect"])
+def test_a_new_model_does_not_take_the_place_of_answers(command, run: Run, table: Path, model: Path, answers: Path):
+    told = table.with_name("answered.safetensors")
+    run("tell", model, answers, "-o", told)
+    kept = told.read_bytes()
+    refused = run(command, table, "-m", told, *QUICK, exit_code=1).output
+    assert "has 4 answers and 0 muting rules, which a new model would not have. Pass another name" in refused
+    assert told.read_bytes() == kept
+    run("tell", model, answers, "-o", told)  # answers that are told anew are the user's wish
+    run("fit", table, "--update", told)  # and an update keeps them
+    assert "It has 4 answers" in run("inspect", told).stdout
 
 
 def test_rules_are_made_listed_counted_and_removed(run: Run, table: Path, model: Path, answers: Path):

@@ -51,7 +51,7 @@ def detect(
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import check_one_machine, check_page, files_named, require_columns
+    from rdplearn.cli.checks import check_keeps_answers, check_one_machine, check_page, files_named, require_columns
     from rdplearn.cli.detect_output import DetectOutput
     from rdplearn.report import GatheredRows, describe_detection, write_page
     from rdplearn.table_model import TableModel
@@ -61,6 +61,7 @@ def detect(
     files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk, if_exists) as backend:
         backend.check({"table": files}, output, model_path, report_path)
+        check_keeps_answers(model_path)
         opened = backend.open(files)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
         answers = DetectOutput(backend, opened, output, wanted, keep=keep)
