@@ -88,6 +88,19 @@ def test_told_answers_change_scores_explanations_and_reports(run: Run, table: Pa
     assert again.read_bytes() == told.read_bytes()
 
 
+def test_detect_uses_a_file_of_answers(run: Run, table: Path, answers: Path):
+    row, kept = answers_of(answers)[0][0], answers.read_bytes()
+    command = ["detect", table, "--id", "order", "--label", "fraud", "-m", table.with_name("new"), *QUICK]
+    plain = json.loads(run(*command, "--json").stdout)
+    told = json.loads(run(*command, "--answers", answers, "--json").stdout)
+    assert told["top"][0]["row"] == row
+    assert told["threshold"] != plain["threshold"]  # scores that take answers have a scale of their own
+    assert "It has 4 answers" in run("inspect", table.with_name("new")).stdout
+    assert answers.read_bytes() == kept
+    refused = run("detect", table, "--answers", table, exit_code=1).output
+    assert "is not an answers file" in refused
+
+
 @pytest.mark.parametrize("command", ["fit", "detect"])
 def test_a_new_model_does_not_take_the_place_of_answers(command, run: Run, table: Path, model: Path, answers: Path):
     told = table.with_name("answered.safetensors")
