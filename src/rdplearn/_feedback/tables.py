@@ -54,8 +54,9 @@ class ReviewedTable(TableModel):
         """Do not report rows like the one in this table; see `Reviewed.mute`."""
         opened = open_table(table)
         batches = [batch for batch in opened.batches() if batch.num_rows]
-        if sum(batch.num_rows for batch in batches) != 1:
-            raise TableError(f"A muting rule is made of one row. {opened.name} has none, or several.")
+        n_rows = sum(batch.num_rows for batch in batches)
+        if n_rows != 1:
+            raise TableError(f"A muting rule is made of one row. Got {n_rows:,} instead: pass a table of the one.")
         cells = self.encoder.cell_values(batches[0])[0]
         return self.estimator.mute(self._matrix(opened), same, name=name, values=cells)
 
