@@ -168,6 +168,15 @@ def test_a_killed_session_loses_nothing(table: Path, model: Path):
     assert [answer for _, answer in answers_of(path)] == ["anomalous", "normal"]
 
 
+def test_numbers_that_a_spreadsheet_wrote_anew_are_the_same(run: Run, table: Path, model: Path, answers: Path):
+    lines = answers.read_text().splitlines()
+    fields = lines[1].split(",")
+    fields[4] = f"{float(fields[4]):.4f}"  # the amount
+    answers.write_text("\n".join([lines[0], ",".join(fields), *lines[2:]]) + "\n")
+    assert "4 answers" in run("review", model, table, stdin="q").stdout
+    assert "Undone." in run("review", model, table, stdin="uq").stdout
+
+
 def test_answers_that_another_session_gave_meanwhile_are_kept(table: Path, model: Path):
     path = table.with_name("sales.csv.answers.csv")
     one, two = (ReviewSession(review(load(model)), open_table(table), str(path)) for _ in range(2))

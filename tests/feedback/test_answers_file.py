@@ -5,8 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, read_answers
+from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, read_answers, same_cell
 from rdplearn.errors import TableError
+from rdplearn.report.listing import own_texts
+from rdplearn.table import TableEncoder
 
 HEAD = "row,answer,when,age,city\n"
 GOOD = "18,anomalous,2026-11-18T03:51:07Z,250,Oslo\n"
@@ -35,6 +37,31 @@ def test_cells_of_all_kinds_become_texts():
 
     rows = pa.table({"d": [datetime.date(2024, 1, 2)], "b": [True], "l": [[1, 2]], "x": [0.1], "n": [None]})
     assert cell_texts(rows) == [("2024-01-02", "true", "[1, 2]", "0.1", "")]
+
+
+def test_a_report_and_a_review_write_the_same_cells():
+    """A file from the buttons of a report goes on in a review, and is read as the table was."""
+    import datetime
+
+    moments = [datetime.datetime(2024, 1, 2, 3, 4, 5) + n * datetime.timedelta(days=1, seconds=61) for n in range(40)]
+    table = pa.table(
+        {
+            "at": moments,
+            "zoned": [moment.replace(tzinfo=datetime.UTC) for moment in moments],
+            "time": [moment.time() for moment in moments],
+            "took": [datetime.timedelta(seconds=7 * n + 5) for n in range(40)],
+            "price": [float(n % 7) for n in range(40)],
+            "flag": [n % 2 == 0 for n in range(40)],
+            "few": pa.array(["a", "b"] * 20).dictionary_encode(),
+        }
+    )
+    row, encoder = table.slice(8, 1), TableEncoder().fit(table)
+    (reviewed,), (reported,) = cell_texts(row), own_texts(row)
+    assert all(same_cell(*cells) for cells in zip(reviewed, reported, strict=True))
+    assert not same_cell("52", "52.5")
+    for texts in (reviewed, reported):
+        read = AnswersFile(tuple(table.column_names), [AnswerLine(1, "normal", "", tuple(texts))]).table()
+        assert (encoder.transform(read) == encoder.transform(row)).all()
 
 
 WRONG = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, now, read_answers
+from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, now, read_answers, same_cell
 from rdplearn._feedback.tables import ReviewedTable
 from rdplearn._types import Matrix
 from rdplearn.errors import TableError
@@ -101,27 +102,29 @@ class ReviewSession:
         self.file, self._kept = file, _content(self.path)
 
     def _check_same_table(self, name: str) -> None:
+        """See that the answers are about rows of this table, whoever wrote its numbers and times."""
         path = f"'{self.path}'"
         if self.file.column_names != tuple(self.rows.column_names):
             raise TableError(
                 f"The answers in {path} are about another table: its columns are not those of {name}. Pass another "
                 "file with --answers."
             )
-        for line in self.file.lines:
+        for number, line in enumerate(self.file.lines):
             if line.row > self.rows.num_rows:
                 raise TableError(
                     f"{path} has an answer about row {line.row:,}, and {name} has {self.rows.num_rows:,} rows. Pass "
                     "the table that was reviewed, or another file with --answers."
                 )
             here = cell_texts(self.row(line.row - 1))[0]
-            if here != line.cells:
-                columns = zip(self.file.column_names, here, line.cells, strict=True)
-                column, cell, answered = next(each for each in columns if each[1] != each[2])
+            for column, cell, answered in zip(self.file.column_names, here, line.cells, strict=True):
+                if same_cell(cell, answered):
+                    continue
                 raise TableError(
                     f"Row {line.row:,} of {name} is not the one that {path} has an answer about: in column '{column}' "
                     f"it has {shown(cell)}, there {shown(answered)}. Pass the table that was reviewed, or another file "
                     "with --answers."
                 )
+            self.file.lines[number] = replace(line, cells=here)  # as we write them
 
 
 def _content(path: str) -> bytes | None:
