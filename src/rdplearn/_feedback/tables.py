@@ -130,5 +130,8 @@ def review(model: Any) -> Any:
     if isinstance(model, TableModel):
         if isinstance(model.estimator, Reviewed):
             return ReviewedTable(model.estimator, model.encoder)
-        return ReviewedTable(Reviewed(model.estimator), model.encoder)
+        reviewed = ReviewedTable(Reviewed(model.estimator), model.encoder)
+        if model.memory_ is not None:  # of the columns: remembered scores are on the scale of before
+            reviewed.memory_ = replace(model.memory_, scores=None)
+        return reviewed
     return Reviewed(model)
