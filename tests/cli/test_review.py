@@ -124,7 +124,9 @@ def test_rules_are_made_listed_counted_and_removed(run: Run, table: Path, model:
     assert "It has 0 answers about rows, and 1 muting rule." in run("inspect", quiet).stdout
     why = run("explain", quiet, table, "--row", row, "--columns", "1").stdout
     assert "your answers (muted by 'large sales') lower the score by" in why
-    assert "No refit is due" in run("watch", quiet, table).stdout  # the columns are still remembered
+    verdict = run("watch", quiet, table).stdout  # the columns are still remembered
+    assert "No refit is due" in verdict
+    assert "not compared: the model takes answers" in verdict
     muted = json.loads(run("score", quiet, table, "--json").stdout)
     plain = json.loads(run("score", model, table, "--json").stdout)
     assert muted["n_muted"] > 0
