@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,10 @@ def test_the_demo_prints_the_top_rows_and_writes_all_rows(tmp_path):
     odd = {("body_mass_g", "2700"), ("bill_length_mm", "58"), ("flipper_length_mm", "176")}  # as the README says
     assert {(row["reason_1"], row["value_1"]) for row in first[2:5]} == odd
     assert [row["anomalous"] for row in first[:15]] == ["true"] * 14 + ["false"]
+    for page in ("README.md", "docs/getting_started.md"):
+        told = " ".join((Path(__file__).parent.parent / page).read_text().lower().split())
+        assert "nine more" in told  # 14 but the two and the three
+        assert "unusual for their kind" in told
 
 
 def test_the_demo_speaks_json(tmp_path, monkeypatch, capsys):

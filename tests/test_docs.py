@@ -53,6 +53,17 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         exec(compile(block, page, "exec"), names)
 
 
+def test_the_page_on_answers_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    said = []
+    for block in code_blocks("docs/feedback.md"):
+        exec(compile(block, "docs/feedback.md", "exec"), names)
+        said += re.findall(r"^print\(.*\)  # (.*)$", block, flags=re.MULTILINE)
+    assert said == capsys.readouterr().out.splitlines()
+    assert len(said) == 3
+
+
 @pytest.mark.parametrize(
     "page", [str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
 )

@@ -63,6 +63,13 @@ def test_rows_with_the_same_reason_are_one_kind(values, typical, expected):
     assert told(one_column(values, typical)) == expected
 
 
+def test_rows_that_answers_moved_are_one_kind_whatever_rows_were_answered():
+    values = np.array([["18 anomalous"], ["18 anomalous; 7 normal"], ["7 normal"]], dtype=object)
+    scores = np.array([3.0, 2.0, 1.0])
+    moved = Explanation(["your answers"], scores[:, None], scores, 0.0, values, [Typical()])
+    assert told(moved) == {"your answers": [0, 1, 2]}
+
+
 def test_largest_kinds_come_first_and_show_their_highest_row():
     kinds = one_column([120.0, 0.0, 300.0, 0.0, 0.0], FARE).kinds()
     assert [(kind.title, kind.n_rows, kind.example) for kind in kinds] == [

@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import FRAUDS, Run, sales
+from rdplearn import load, review
+from rdplearn._feedback.session import ReviewSession
+from rdplearn.errors import TableError
+from rdplearn.table import open_table
+from tests.cli.conftest import FRAUDS, QUICK, Run, sales
 
 
 def answers_of(path: Path) -> list[tuple[int, str]]:
@@ -53,10 +57,19 @@ def test_undo_takes_the_last_answer_back_and_asks_again(run: Run, table: Path, m
     assert f"Row {before[0][0]:,}:" in told
 
 
+def test_one_answer_is_one(run: Run, table: Path, model: Path):
+    assert "1 answer (1 anomalous," in run("review", model, table, stdin="y").stdout
+    told = run("tell", model, f"{table}.answers.csv", "-o", table.with_name("told")).stdout
+    assert "Model with 1 answer:" in told
+
+
 def test_other_keys_do_nothing(run: Run, table: Path, model: Path, answers: Path):
     before = answers.read_bytes()
-    run("review", model, table, stdin="x7q")
+    told = run("review", model, table, stdin="x\x1b7q").stdout
     assert answers.read_bytes() == before
+    assert told.count("anomaly score") == 1  # the row is not shown again
+    assert told.count("q quit: ") == 4
+    assert "\x1b" not in told
 
 
 def test_told_answers_change_scores_explanations_and_reports(run: Run, table: Path, model: Path, answers: Path):
@@ -75,11 +88,45 @@ def test_told_answers_change_scores_explanations_and_reports(run: Run, table: Pa
     assert again.read_bytes() == told.read_bytes()
 
 
+def test_detect_uses_a_file_of_answers(run: Run, table: Path, answers: Path):
+    row, kept = answers_of(answers)[0][0], answers.read_bytes()
+    command = ["detect", table, "--id", "order", "--label", "fraud", "-m", table.with_name("new"), *QUICK]
+    plain = json.loads(run(*command, "--json").stdout)
+    told = json.loads(run(*command, "--answers", answers, "--json").stdout)
+    assert told["top"][0]["row"] == row
+    assert told["threshold"] != plain["threshold"]  # scores that take answers have a scale of their own
+    assert "It has 4 answers" in run("inspect", table.with_name("new")).stdout
+    assert answers.read_bytes() == kept
+    refused = run("detect", table, "--answers", table, exit_code=1).output
+    assert "is not an answers file" in refused
+
+
+@pytest.mark.parametrize("command", ["fit", "detect"])
+def test_a_new_model_does_not_take_the_place_of_answers(command, run: Run, table: Path, model: Path, answers: Path):
+    told = table.with_name("answered.safetensors")
+    run("tell", model, answers, "-o", told)
+    kept = told.read_bytes()
+    refused = run(command, table, "-m", told, *QUICK, exit_code=1).output
+    assert "has 4 answers and 0 muting rules, which a new model would not have. Pass another name" in refused
+    assert told.read_bytes() == kept
+    run("tell", model, answers, "-o", told)  # answers that are told anew are the user's wish
+    run("fit", table, "--update", told)  # and an update keeps them
+    assert "It has 4 answers" in run("inspect", told).stdout
+
+
 def test_rules_are_made_listed_counted_and_removed(run: Run, table: Path, model: Path, answers: Path):
     row = answers_of(answers)[0][0]
     quiet, loud = table.with_name("quiet.safetensors"), table.with_name("loud.safetensors")
     run("mute", model, answers, "--row", row, "--name", "large sales", "-o", quiet)
-    assert "large sales: rows whose first reason is amount" in run("mute", quiet).stdout
+    listed = run("mute", quiet).stdout
+    assert "large sales: rows whose first reason is amount" in listed
+    assert "1 muting rule in" in listed
+    assert "It has 0 answers about rows, and 1 muting rule." in run("inspect", quiet).stdout
+    why = run("explain", quiet, table, "--row", row, "--columns", "1").stdout
+    assert "your answers (muted by 'large sales') lower the score by" in why
+    verdict = run("watch", quiet, table).stdout  # the columns are still remembered
+    assert "No refit is due" in verdict
+    assert "not compared: the model takes answers" in verdict
     muted = json.loads(run("score", quiet, table, "--json").stdout)
     plain = json.loads(run("score", model, table, "--json").stdout)
     assert muted["n_muted"] > 0
@@ -126,10 +173,35 @@ def test_a_killed_session_loses_nothing(table: Path, model: Path):
     assert [answer for _, answer in answers_of(path)] == ["anomalous", "normal"]
 
 
+def test_numbers_that_a_spreadsheet_wrote_anew_are_the_same(run: Run, table: Path, model: Path, answers: Path):
+    lines = answers.read_text().splitlines()
+    fields = lines[1].split(",")
+    fields[4] = f"{float(fields[4]):.4f}"  # the amount
+    answers.write_text("\n".join([lines[0], ",".join(fields), *lines[2:]]) + "\n")
+    assert "4 answers" in run("review", model, table, stdin="q").stdout
+    assert "Undone." in run("review", model, table, stdin="uq").stdout
+
+
+def test_answers_that_another_session_gave_meanwhile_are_kept(table: Path, model: Path):
+    path = table.with_name("sales.csv.answers.csv")
+    one, two = (ReviewSession(review(load(model)), open_table(table), str(path)) for _ in range(2))
+    one.answer(one.next(), "anomalous")
+    kept = path.read_bytes()
+    with pytest.raises(TableError, match=r"was changed by another program during this review.*run the same command"):
+        two.answer(two.next(), "normal")
+    assert path.read_bytes() == kept
+    again = ReviewSession(review(load(model)), open_table(table), str(path))
+    again.answer(again.next(), "normal")
+    path.write_bytes(kept)  # in an editor
+    with pytest.raises(TableError, match="was changed by another program"):
+        again.undo()
+    assert path.read_bytes() == kept
+
+
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "standard input": (["review", "MODEL", "-"], 2, "must be a file"),
     "no strategy": (["review", "MODEL", "sales.csv", "--strategy", "best"], 1, "one of 'top', 'informative'"),
-    "other rows": (["review", "MODEL", "other.csv", "--answers", "ANSWERS"], 1, "is not the one that"),
+    "other rows": (["review", "MODEL", "other.csv", "--answers", "ANSWERS"], 1, "in column 'order' it has 'A00"),
     "fewer rows": (["review", "MODEL", "short.csv", "--answers", "ANSWERS"], 1, "and 'short.csv' has 2 rows"),
     "other columns": (["review", "MODEL", "wide.csv", "--answers", "ANSWERS"], 1, "are about another table"),
     "a torn file": (["tell", "MODEL", "torn.csv", "-o", "new"], 1, "cut off, or edited"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, read_answers
+from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, read_answers, same_cell
 from rdplearn.errors import TableError
+from rdplearn.report.listing import own_texts
+from rdplearn.table import TableEncoder
 
 HEAD = "row,answer,when,age,city\n"
 GOOD = "18,anomalous,2026-11-18T03:51:07Z,250,Oslo\n"
@@ -37,6 +39,31 @@ def test_cells_of_all_kinds_become_texts():
     assert cell_texts(rows) == [("2024-01-02", "true", "[1, 2]", "0.1", "")]
 
 
+def test_a_report_and_a_review_write_the_same_cells():
+    """A file from the buttons of a report goes on in a review, and is read as the table was."""
+    import datetime
+
+    moments = [datetime.datetime(2024, 1, 2, 3, 4, 5) + n * datetime.timedelta(days=1, seconds=61) for n in range(40)]
+    table = pa.table(
+        {
+            "at": moments,
+            "zoned": [moment.replace(tzinfo=datetime.UTC) for moment in moments],
+            "time": [moment.time() for moment in moments],
+            "took": [datetime.timedelta(seconds=7 * n + 5) for n in range(40)],
+            "price": [float(n % 7) for n in range(40)],
+            "flag": [n % 2 == 0 for n in range(40)],
+            "few": pa.array(["a", "b"] * 20).dictionary_encode(),
+        }
+    )
+    row, encoder = table.slice(8, 1), TableEncoder().fit(table)
+    (reviewed,), (reported,) = cell_texts(row), own_texts(row)
+    assert all(same_cell(*cells) for cells in zip(reviewed, reported, strict=True))
+    assert not same_cell("52", "52.5")
+    for texts in (reviewed, reported):
+        read = AnswersFile(tuple(table.column_names), [AnswerLine(1, "normal", "", tuple(texts))]).table()
+        assert (encoder.transform(read) == encoder.transform(row)).all()
+
+
 WRONG = {
     "empty": ("", "its first line must be row,answer,when"),
     "another table": ("age,city\n31,Oslo\n", "its first line must be row,answer,when"),
@@ -62,6 +89,13 @@ def test_what_is_wrong_with_a_file_is_said(case, tmp_path):
     with pytest.raises(TableError, match=told):
         read_answers(tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == content
+
+
+def test_what_is_no_file_is_said(tmp_path):
+    with pytest.raises(TableError, match=r"There is no file '.*none.csv'. Pass one that review or a report wrote"):
+        read_answers(tmp_path / "none.csv")
+    with pytest.raises(TableError, match=r"is a folder\. Pass a file of answers"):
+        read_answers(tmp_path)
 
 
 def test_other_encodings_are_refused(tmp_path):

@@ -99,5 +99,7 @@ def test_rows_that_look_the_same_to_answers_add_up():
 def test_wrong_requests_are_refused(detector, strange):
     with pytest.raises(ValueError, match="must be one of 'top', 'informative'"):
         review(detector).next(strange, 3, strategy="best")
-    with pytest.raises(ValueError, match=r"must be 1 or more. Got 0"):
-        review(detector).next(strange, 0)
+    for n in (0, 1.5, "3"):
+        with pytest.raises(ValueError, match=rf"must be a whole number, 1 or more. Got {n!r}"):
+            review(detector).next(strange, n)
+    assert len(review(detector).next(strange, np.int64(2))) == 2

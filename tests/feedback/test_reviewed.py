@@ -237,15 +237,23 @@ def test_wrong_words_are_refused(detector, strange):
     reviewed = review(detector)
     with pytest.raises(ValueError, match=r"The 'answers' parameter of tell must be one of .*Did you mean 'normal'"):
         reviewed.tell(strange[:1], ["norml"])
+    for answer in (None, True, 0):
+        with pytest.raises(ValueError, match=rf"must be one of 'anomalous', 'normal', 'unsure'. Got {answer} instead"):
+            reviewed.tell(strange[:2], answer)
     with pytest.raises(ValueError, match=r"an answer for each of the 2 rows. Got 1"):
         reviewed.tell(strange[:2], ["normal"])
     with pytest.raises(ValueError, match=r"a name for each of the 2 rows. Got 1"):
         reviewed.tell(strange[:2], "normal", names=["a"])
+    with pytest.raises(ValueError, match=r"a name for each of the 2 rows. Got 1"):
+        reviewed.tell(strange[:2], "normal", names="ab")
     with pytest.raises(ValueError, match="X has 3 features"):
         reviewed.tell(strange[:2, :3], "normal")
     with pytest.raises(TypeError, match=r"must be a fitted RDPDetector. Got ndarray"):
         rdplearn.Reviewed(strange)
     assert len(reviewed.answers_) == 0
+    assert [review(detector).tell(strange[:1], "normal", names=name).answers()[2] for name in (18, "18")] == [
+        ["18"]
+    ] * 2
 
 
 @pytest.mark.parametrize("views", ["minmax", "unchanged", "robust", "rank"])

@@ -92,7 +92,10 @@ def test_wrong_rules_are_refused(fitted, trips):
         model.unmute("b")
     with pytest.raises(ValueError, match=r"must name columns of the model, such as 'km'. Got 'town'"):
         model.mute(trips.iloc[[0]], ["town"])
-    with pytest.raises(TableError, match="made of one row"):
+    with pytest.raises(ValueError, match=r"must name columns of the model, such as 'km'. Got 'town'"):
+        model.mute(trips.iloc[[0]], "town")
+    assert model.mute(trips.iloc[[0]], "city", name="c").words.keys() == {"city"}
+    with pytest.raises(TableError, match=r"made of one row. Got 2 instead"):
         model.mute(trips.iloc[:2])
     with pytest.raises(TypeError, match="fitted already"):
         model.fit(trips)

@@ -14,7 +14,7 @@ from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableEncoder, Ta
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report import cluster_report, detection_report, figures, page, place_on_map
 from rdplearn.report.score_line import lines_to_draw
-from rdplearn.report.summary import explained_alarms
+from rdplearn.report.summary import explained_alarms, summarise_detection
 from rdplearn.report.verdict import verdict_on_ranking
 from tests.report.conftest import QUICK, arch, fitted, orders
 
@@ -34,6 +34,13 @@ def test_the_highest_rows_come_first_and_are_explained(orders_found, orders_mode
         told = sum(column["contribution"] for column in reasons["columns"]) + reasons["others"]
         assert told == pytest.approx(row["score"] - reasons["baseline"], rel=1e-4)
     assert all(row["reasons"] is None for row in orders_found["rows"][60:])
+
+
+def test_answers_are_told_in_the_plural(orders_found):
+    answered = {**orders_found, "drivers": [{"column": "your answers", "share": 0.43}, {"column": "tip", "share": 0.1}]}
+    assert "your answers account for 43% and tip for 10% of what sets them apart" in " ".join(
+        summarise_detection(answered)
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._explain.kinds import Kind, Oddity, kinds_of, listed, named_columns, oddity_of
+from rdplearn._explain.kinds import ANSWERS_COLUMN, Kind, Oddity, kinds_of, listed, named_columns, oddity_of
 from rdplearn._explain.notebook import html_table
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._types import Doubles, Ints, Matrix, dense
 from rdplearn.table.typical import Typical, value_words
 
 SHOWN_ROWS = 10
-ANSWERS_COLUMN = "your answers"  # what answers did is listed beside the columns, as the last
 CORRELATED, WITHIN = 0.9, 0.5  # columns share the reason from this correlation and this share of the contribution on
 FEWEST_TO_COMPARE = 5  # typical rows
 WORTH_A_WORD = 0.1  # of what raises a score

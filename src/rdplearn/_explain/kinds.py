@@ -20,6 +20,7 @@ from rdplearn.table.typical import Typical, value_words
 if TYPE_CHECKING:
     from rdplearn._explain.explanation import Explanation
 
+ANSWERS_COLUMN = "your answers"  # what answers did is listed beside the columns, as the last
 LEAST_SHARE = 0.2  # of what raises a score; a first column with less than that is no reason by itself
 LEAST_USUAL = 0.05  # of the rows; a category that fewer have is unusual, even among the most frequent ones
 MOST_NAMED = 3  # values that one title names
@@ -254,7 +255,7 @@ def _by_shared_value(reasons: list[Reason]) -> list[list[Reason]]:
     Of values that are too high or too low it must be the farthest, such as a 0 or a 999 that stands for something else.
     """
     oddity = reasons[0].oddity
-    if oddity is Oddity.MISSING:
+    if oddity is Oddity.MISSING or reasons[0].column == ANSWERS_COLUMN:
         return [reasons]
     counts = Counter(reason.value for reason in reasons)
     named = [value for value, count in counts.items() if count >= 2 and 2 * count >= len(reasons)]
@@ -281,6 +282,8 @@ def _title(reasons: list[Reason]) -> str:
 
 def _own_title(reasons: list[Reason]) -> str:
     column, oddity = value_words(reasons[0].column), reasons[0].oddity
+    if column == ANSWERS_COLUMN:
+        return column
     if oddity is Oddity.MISSING:
         return f"{named_columns(_together(reasons))} missing"
     values = list(dict.fromkeys(reason.value for reason in reasons))  # the highest score first

@@ -106,7 +106,7 @@ def _key(columns: Any, values: Any) -> bytes:
 
 def checked_answers(answers: Any, n_rows: int) -> list[str]:
     """The answers, one for each row; one answer alone is about all of them."""
-    told = [answers] * n_rows if isinstance(answers, str) else list(answers)
+    told = list(answers) if isinstance(answers, Iterable) and not isinstance(answers, str) else [answers] * n_rows
     if len(told) != n_rows:
         raise ValueError(
             f"The 'answers' parameter of tell needs an answer for each of the {n_rows} rows. Got {len(told)}: pass as "
@@ -118,11 +118,12 @@ def checked_answers(answers: Any, n_rows: int) -> list[str]:
     return [str(answer) for answer in told]
 
 
-def checked_names(names: Iterable[Any] | None, n_rows: int) -> list[str | None]:
-    """What explanations call the rows; None where nobody said."""
+def checked_names(names: Any, n_rows: int) -> list[str | None]:
+    """What explanations call the rows; None where nobody said. A name alone is that of the only row."""
     if names is None:
         return [None] * n_rows
-    told = [None if name is None else str(name) for name in names]
+    several = names if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    told = [None if name is None else str(name) for name in several]
     if len(told) != n_rows:
         raise ValueError(
             f"The 'names' parameter of tell needs a name for each of the {n_rows} rows. Got {len(told)}: pass as many."

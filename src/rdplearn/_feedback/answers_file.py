@@ -14,15 +14,16 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rdplearn._feedback.answers import ANSWERS
 from rdplearn._files.atomic import checked_target, written_whole
 from rdplearn.errors import TableError
+from rdplearn.table.cells import in_seconds
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,6 +76,10 @@ def read_answers(path: str | os.PathLike[str]) -> AnswersFile:
     name = f"'{os.fspath(path)}'"
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise TableError(f"There is no file {name}. Pass one that review or a report wrote.") from None
+    except IsADirectoryError:
+        raise TableError(f"{name} is a folder. Pass a file of answers that review or a report wrote.") from None
     except UnicodeDecodeError:
         raise TableError(f"{name} is not an answers file: it is not UTF-8. Save it as CSV in UTF-8.") from None
     header, *lines = _fields(text, name) or [[]]
@@ -151,9 +156,29 @@ def cell_texts(rows: pa.Table) -> list[tuple[str, ...]]:
 
     columns = []
     for column in rows.columns:
+        if pa.types.is_duration(column.type):
+            column = in_seconds(column)
         try:
             texts = column.cast(pa.string()).to_pylist()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
         columns.append([text or "" for text in texts])
     return list(zip(*columns, strict=True))
+
+
+def same_cell(one: str, other: str) -> bool:
+    """Whether two texts are the same cell: a report and a spreadsheet write numbers and times in ways of their own.
+
+    Examples
+    --------
+    >>> same_cell("120.0", "120"), same_cell("2019-03-30 23:59:14.000000", "2019-03-30 23:59:14"), same_cell("a", "b")
+    (True, True, False)
+    """
+    readers: tuple[Callable[[str], object], ...] = (float, datetime.fromisoformat, time.fromisoformat)
+    for read in readers:
+        try:
+            if read(one) == read(other):
+                return True
+        except ValueError:
+            continue
+    return one == other

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,8 +35,8 @@ def check_wish(n_rows: int, strategy: str) -> None:
     """Refuse what `next` cannot do."""
     if strategy not in STRATEGIES:
         raise ValueError(unknown_choice("strategy", "next", strategy, STRATEGIES))
-    if n_rows < 1:
-        raise ValueError(f"The 'n' parameter of next must be 1 or more. Got {n_rows} instead.")
+    if not isinstance(n_rows, Integral) or n_rows < 1:
+        raise ValueError(f"The 'n' parameter of next must be a whole number, 1 or more. Got {n_rows!r} instead.")
 
 
 class Asking:

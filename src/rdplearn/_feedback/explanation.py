@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rdplearn._explain.explanation import ANSWERS_COLUMN, Explanation
+from rdplearn._explain.explanation import Explanation
+from rdplearn._explain.kinds import ANSWERS_COLUMN
 from rdplearn._feedback.answers import Told
 
 SMALLEST_TOLD = 0.005  # what two digits would call 0.00

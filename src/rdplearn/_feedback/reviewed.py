@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from rdplearn._explain.explanation import ANSWERS_COLUMN
+from rdplearn._explain.kinds import ANSWERS_COLUMN
 from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
 from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
@@ -151,7 +151,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @for_partitions
     def mute(
-        self, row: Any, same: Sequence[str] = (), *, name: str | None = None, values: Sequence[Any] | None = None
+        self, row: Any, same: str | Sequence[str] = (), *, name: str | None = None, values: Sequence[Any] | None = None
     ) -> MutingRule:
         """Do not report rows like this one: with the same first reason, and the same values in the columns `same`.
 
@@ -160,7 +160,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         Parameters
         ----------
         row : one row, of shape (1, n_columns)
-        same : columns that must be as in this row
+        same : columns that must be as in this row; one alone may be named as it is
         name : the name of the rule, for `unmute`; by default made from what it says
         values : the values of the row in the words of the table, for each group of columns; by default its numbers
         """
@@ -169,9 +169,10 @@ class Reviewed(ReportingMixin, BaseEstimator):
             raise ValueError(f"The 'row' parameter of mute must be one row. Got {matrix.shape[0]} instead.")
         explanation = self._nameless.explain(matrix, groups=self._groups)
         cells = dense(explanation.values)[0] if values is None else values
+        same_columns = [same] if isinstance(same, str) else list(same)
         words = {column: value_words(value) for column, value in zip(self._groups, cells, strict=True)}
         rule = rule_of_row(
-            matrix, _first_reasons(explanation)[0], list(same), name=name, groups=self._groups, words=words
+            matrix, _first_reasons(explanation)[0], same_columns, name=name, groups=self._groups, words=words
         )
         self.add_rule(rule)
         return rule

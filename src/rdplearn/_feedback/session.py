@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, now, read_answers
+from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, now, read_answers, same_cell
 from rdplearn._feedback.tables import ReviewedTable
 from rdplearn._types import Matrix
 from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.frames import read_frame
+from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +55,8 @@ class ReviewSession:
             raise TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
         self.matrix = model.encoder.transform(table)
         self.file = AnswersFile(tuple(self.rows.column_names), [])
-        if os.path.exists(path):
+        self._kept = _content(path)
+        if self._kept is not None:
             self.file = read_answers(path)
             self._check_same_table(table.name)
         if self.file.lines:
@@ -88,27 +92,41 @@ class ReviewSession:
         return place
 
     def _keep(self, lines: list[AnswerLine]) -> None:
+        if _content(self.path) != self._kept:
+            raise TableError(
+                f"'{self.path}' was changed by another program during this review, and what it says now is kept. Only "
+                "the last key is lost: run the same command again, and go on from the file."
+            )
         file = AnswersFile(self.file.column_names, lines)
         file.write(self.path)
-        self.file = file
+        self.file, self._kept = file, _content(self.path)
 
     def _check_same_table(self, name: str) -> None:
+        """See that the answers are about rows of this table, whoever wrote its numbers and times."""
         path = f"'{self.path}'"
         if self.file.column_names != tuple(self.rows.column_names):
             raise TableError(
                 f"The answers in {path} are about another table: its columns are not those of {name}. Pass another "
                 "file with --answers."
             )
-        for line in self.file.lines:
+        for number, line in enumerate(self.file.lines):
             if line.row > self.rows.num_rows:
                 raise TableError(
                     f"{path} has an answer about row {line.row:,}, and {name} has {self.rows.num_rows:,} rows. Pass "
                     "the table that was reviewed, or another file with --answers."
                 )
             here = cell_texts(self.row(line.row - 1))[0]
-            if here != line.cells:
-                column = next(c for c, a, b in zip(self.file.column_names, here, line.cells, strict=True) if a != b)
+            for column, cell, answered in zip(self.file.column_names, here, line.cells, strict=True):
+                if same_cell(cell, answered):
+                    continue
                 raise TableError(
-                    f"Row {line.row:,} of {name} is not the one that {path} has an answer about: they differ in column "
-                    f"'{column}'. Pass the table that was reviewed, or another file with --answers."
+                    f"Row {line.row:,} of {name} is not the one that {path} has an answer about: in column '{column}' "
+                    f"it has {shown(cell)}, there {shown(answered)}. Pass the table that was reviewed, or another file "
+                    "with --answers."
                 )
+            self.file.lines[number] = replace(line, cells=here)  # as we write them
+
+
+def _content(path: str) -> bytes | None:
+    """What is in a file; None if there is none."""
+    return Path(path).read_bytes() if os.path.exists(path) else None

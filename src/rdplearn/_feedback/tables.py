@@ -50,12 +50,13 @@ class ReviewedTable(TableModel):
         return self
 
     @for_partitions
-    def mute(self, table: Any, same: Sequence[str] = (), *, name: str | None = None) -> MutingRule:
+    def mute(self, table: Any, same: str | Sequence[str] = (), *, name: str | None = None) -> MutingRule:
         """Do not report rows like the one in this table; see `Reviewed.mute`."""
         opened = open_table(table)
         batches = [batch for batch in opened.batches() if batch.num_rows]
-        if sum(batch.num_rows for batch in batches) != 1:
-            raise TableError(f"A muting rule is made of one row. {opened.name} has none, or several.")
+        n_rows = sum(batch.num_rows for batch in batches)
+        if n_rows != 1:
+            raise TableError(f"A muting rule is made of one row. Got {n_rows:,} instead: pass a table of the one.")
         cells = self.encoder.cell_values(batches[0])[0]
         return self.estimator.mute(self._matrix(opened), same, name=name, values=cells)
 
@@ -129,5 +130,8 @@ def review(model: Any) -> Any:
     if isinstance(model, TableModel):
         if isinstance(model.estimator, Reviewed):
             return ReviewedTable(model.estimator, model.encoder)
-        return ReviewedTable(Reviewed(model.estimator), model.encoder)
+        reviewed = ReviewedTable(Reviewed(model.estimator), model.encoder)
+        if model.memory_ is not None:  # of the columns: remembered scores are on the scale of before
+            reviewed.memory_ = replace(model.memory_, scores=None)
+        return reviewed
     return Reviewed(model)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rdplearn._storage import clusterer as stored_clusterer
 from rdplearn._storage import detector as stored_detector
 from rdplearn._storage import reviewed as stored_reviewed
 from rdplearn._storage import transformer as stored_transformer
-from rdplearn._storage.container import opened_model_file, write_model_file
+from rdplearn._storage.container import looks_like_model_file, opened_model_file, write_model_file
 from rdplearn.errors import ModelFileError, TableError
 from rdplearn.table import TableEncoder
 from rdplearn.table.memory import TableMemory
@@ -103,6 +104,18 @@ def load(path: str | os.PathLike[str]) -> RDPDetector | RDPTransformer | RDPClus
     whole = ReviewedTable(model, encoder) if isinstance(model, Reviewed) else TableModel(model, encoder)
     whole.memory_ = memory
     return whole
+
+
+def n_answers_and_rules(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """How many answers and muting rules a model file has, from its header; none where it is no model that has any."""
+    if not looks_like_model_file(path):
+        return 0, 0
+    with suppress(ModelFileError), opened_model_file(path) as file:
+        description: Any = file.header.get("model")
+        if file.header.get("estimator") == "Reviewed" and isinstance(description, Mapping):
+            answers, rules = description.get("answers"), description.get("rules")
+            return len(answers) if isinstance(answers, list) else 0, len(rules) if isinstance(rules, list) else 0
+    return 0, 0
 
 
 def require_finite_results(keeper: Any, model: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
+from rdplearn._feedback.reviewed import Reviewed
 from rdplearn._types import Doubles
 from rdplearn._watch.changes import SCORES, column_changes, gone_column, score_changes, with_correction
 from rdplearn._watch.verdict import Verdict, make_verdict
@@ -194,6 +195,8 @@ def _no_rows(table: Table) -> TableError:
 
 
 def _why_no_scores(model: TableModel) -> list[str]:
+    if isinstance(model.estimator, Reviewed):
+        return ["Alarms and scores were not compared: the model takes answers, which move them."]
     if not isinstance(model.estimator, RDPDetector):
         return []
     return [

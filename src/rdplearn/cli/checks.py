@@ -16,13 +16,13 @@ import typer
 from rdplearn._files.atomic import checked_target, held_together
 from rdplearn._results.formats import format_of
 from rdplearn._results.resumable import names_beside
-from rdplearn._storage.models import load
+from rdplearn._storage.models import load, n_answers_and_rules
 from rdplearn._version import __version__
 from rdplearn.cli.options import sql_table_of
 from rdplearn.errors import ModelFileError, TableError, warn_user
 from rdplearn.table import Table
 from rdplearn.table.several_files import files_of
-from rdplearn.table.wording import shown
+from rdplearn.table.wording import counted, shown
 from rdplearn.table_model import TableModel
 
 SAMPLE_BYTES = 1 << 16
@@ -46,6 +46,14 @@ def check_paths(inputs: Mapping[str, str | list[str] | None], output: str | None
         target = checked_target(output)
         format_of(target)
         _take(output, [target, *names_beside(target)], taken)
+
+
+def check_keeps_answers(path: str | None) -> None:
+    """Refuse to put a new model in the place of one with answers or muting rules: they would be lost."""
+    n_answers, n_rules = (0, 0) if path is None else n_answers_and_rules(path)
+    if n_answers or n_rules:
+        had = f"{counted(n_answers, 'answer')} and {counted(n_rules, 'muting rule')}"
+        raise ModelFileError(f"'{path}' has {had}, which a new model would not have. Pass another name with -m.")
 
 
 def results_held(*paths: str | None) -> AbstractContextManager[None]:

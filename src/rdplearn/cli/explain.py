@@ -133,6 +133,7 @@ def values_in(table: Table, column: str, places: list[int]) -> list[Any]:
 
 
 def print_explanations(facts: list[dict[str, Any]], n_columns: int) -> None:
+    from rdplearn._explain.kinds import ANSWERS_COLUMN
     from rdplearn.table.typical import value_words
 
     for row in facts:
@@ -142,5 +143,7 @@ def print_explanations(facts: list[dict[str, Any]], n_columns: int) -> None:
             f"Row {row['row']:,}{name}: anomaly score {row['anomaly_score']:.4g}, {verdict}; the most typical row has "
             f"{row['baseline'] + 0.0:.4g}."  # never -0
         )
-        for sentence in row["sentences"][:n_columns] or ["nothing raises it above the most typical row"]:
+        first, others = row["sentences"][:n_columns], row["sentences"][n_columns:]
+        first += [sentence for sentence in others if sentence.startswith(ANSWERS_COLUMN)]  # always told
+        for sentence in first or ["nothing raises it above the most typical row"]:
             typer.echo(f"  {sentence}")

@@ -55,7 +55,7 @@ def fit(
     """
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
-    from rdplearn.cli.checks import files_named
+    from rdplearn.cli.checks import check_keeps_answers, files_named
 
     target = model_path or update
     if target is None:
@@ -65,6 +65,8 @@ def fit(
     files = files_named(table, more, dask)
     with chosen_backend(dask, reading, talk) as backend:
         backend.check({"table": files}, None, target)
+        if update is None or model_path not in (None, update):
+            check_keeps_answers(target)
         opened = backend.open(files)
         if update is None:
             model = new_model(backend, opened, unseen or [], training, talk, on_dask=dask is not None)

@@ -102,7 +102,7 @@ def answers_of(estimator: Any) -> dict[str, Any]:
 
 def print_facts(facts: Mapping[str, Any]) -> None:
     from rdplearn.cli.printing import print_rows
-    from rdplearn.table.wording import rows_text
+    from rdplearn.table.wording import counted
 
     if "columns" in facts:
         print_rows([shown_column(column) for column in facts["columns"]])
@@ -114,14 +114,14 @@ def print_facts(facts: Mapping[str, Any]) -> None:
             typer.echo(f"Rows with an anomaly score above {facts['threshold']:.4g} are reported.")
         if "n_answers" in facts:
             typer.echo(
-                f"It has {facts['n_answers']:,} answers about rows, and {len(facts['muting_rules']):,} muting rules."
+                f"It has {counted(facts['n_answers'], 'answer')} about rows, and "
+                f"{counted(len(facts['muting_rules']), 'muting rule')}."
             )
         if "n_components" in facts:
             groups = f", in {facts['n_clusters']:,} clusters" if "n_clusters" in facts else ""
             typer.echo(f"{facts['n_components']:,} features per row{groups}.")
-    rows = f"{rows_text(facts['n_rows'])}, " if "n_rows" in facts else ""
-    components = "component" if facts["n_features"] == 1 else "components"
-    typer.echo(f"{rows}{facts['n_features']:,} {components} per row.")
+    rows = f"{counted(facts['n_rows'], 'row')}, " if "n_rows" in facts else ""
+    typer.echo(f"{rows}{counted(facts['n_features'], 'component')} per row.")
 
 
 def shown_column(column: dict[str, Any]) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def answered_row(path: str, row: int) -> Any:
 
 
 def print_rules(facts: Mapping[str, Any]) -> None:
+    from rdplearn.table.wording import counted
+
     for rule in facts["rules"]:
         typer.echo(rule["rule"])
-    typer.echo(f"{len(facts['rules']):,} muting rules in {facts['model']}.")
+    typer.echo(f"{counted(len(facts['rules']), 'muting rule')} in {facts['model']}.")

@@ -73,15 +73,13 @@ def ask(session: ReviewSession, n_columns: int, *, aside: bool) -> None:
     place = session.next()
     while place is not None:
         show_row(session, place, n_columns, aside=aside)
-        typer.echo(KEYS, nl=False, err=aside)
-        key = read_key()
-        typer.echo(key, err=aside)
+        key = known_key(aside=aside)
         if key == "q":
             return
         if key in SAID:
             session.answer(place, SAID[key])
             place = session.next()
-        elif key == "u":
+        else:
             last = session.undo()
             typer.echo("There is no answer to undo." if last is None else "Undone.", err=aside)
             place = place if last is None else last
@@ -105,6 +103,16 @@ def show_row(session: ReviewSession, place: int, n_columns: int, *, aside: bool)
     typer.echo("  " + " | ".join(f"{value_words(name)}: {value_words(cell)}" for name, cell in cells), err=aside)
 
 
+def known_key(*, aside: bool) -> str:
+    """One of the keys that mean something; for any other, such as an arrow, the question stands again."""
+    while True:
+        typer.echo(KEYS, nl=False, err=aside)
+        key = read_key()
+        typer.echo(key if key.isprintable() else "", err=aside)
+        if key in (*SAID, "u", "q"):
+            return key
+
+
 def read_key() -> str:
     """One key, without waiting for the end of the line; from a pipe one character. The end of it is q."""
     if sys.stdin.isatty():
@@ -118,7 +126,9 @@ def read_key() -> str:
 
 
 def print_ending(facts: Mapping[str, Any]) -> None:
+    from rdplearn.table.wording import counted
+
     counts = ", ".join(f"{facts[said]:,} {said}" for said in SAID.values())
-    typer.echo(f"{facts['n_answers']:,} answers ({counts}) in {facts['answers']}")
+    typer.echo(f"{counted(facts['n_answers'], 'answer')} ({counts}) in {facts['answers']}")
     if facts["n_answers"]:
         typer.echo(f"To use them: rdplearn tell {facts['model']} {facts['answers']} -o answered.safetensors")

@@ -14,6 +14,7 @@ from rdplearn.cli.backends import Here, OnDask
 from rdplearn.cli.options import ScoredRowOptions
 from rdplearn.cli.printing import print_ending, print_rows, shown_columns
 from rdplearn.cli.results import Pass, Written
+from rdplearn.table.wording import counted
 from rdplearn.table_model import REPORTED, SCORE, TableModel
 
 AGREEMENT = "({n_anomalies:,} anomalies in {n_labelled:,} rows): AUC-ROC {auc_roc:.3f}, AUC-PR {auc_pr:.3f}."
@@ -79,7 +80,7 @@ def print_count(facts: Mapping[str, Any]) -> None:
         f"{facts['threshold']:.4g}."
     )
     if "n_muted" in facts:
-        typer.echo(f"{facts['n_muted']:,} rows muted: their score is set to the threshold.")
+        typer.echo(f"{counted(facts['n_muted'], 'row')} muted, with the threshold as score.")
 
 
 def comparison_with(label: str | None, table: Any) -> Evaluation | None:

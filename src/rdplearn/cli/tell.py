@@ -43,6 +43,8 @@ def tell(*, model_path: ModelPath, answers_path: AnswersPath, output: NewModel, 
 
 
 def print_told(facts: Mapping[str, Any]) -> None:
+    from rdplearn.table.wording import counted
+
     counts = ", ".join(f"{facts[answer]:,} {answer}" for answer in ("anomalous", "normal", "unsure") if answer in facts)
     typer.echo(f"Answers of {facts['answers']}: {counts or 'none'}.")
-    typer.echo(f"Model with {facts['n_answers']:,} answers: {facts['model']}")
+    typer.echo(f"Model with {counted(facts['n_answers'], 'answer')}: {facts['model']}")

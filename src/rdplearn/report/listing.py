@@ -15,7 +15,7 @@ from rdplearn.report.charts import rarity
 from rdplearn.report.gathering import ListedRows
 from rdplearn.report.spreads import ColumnSpreads
 from rdplearn.table import TableEncoder
-from rdplearn.table.cells import is_text, words_of
+from rdplearn.table.cells import in_seconds, is_text, words_of
 
 MOST_SHOWN_COLUMNS = 40
 MOST_REASONS = 12
@@ -136,6 +136,8 @@ def _whole(cells: Any) -> Any:
 
 def _texts(column: Any) -> list[str]:
     cells = as_simple_column(column)
+    if types.is_duration(cells.type):
+        cells = in_seconds(cells)
     if types.is_floating(cells.type):
         return ["" if text in (None, "nan") else text for text in words_of(cells).to_pylist()]
     if is_text(cells) or types.is_integer(cells.type) or types.is_boolean(cells.type):

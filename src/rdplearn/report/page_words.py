@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rdplearn.report.summary import counted, explained_alarms, percent
+from rdplearn.report.summary import explained_alarms, percent
+from rdplearn.table.wording import counted
 
 
 def of(found: Mapping[str, Any]) -> dict[str, str]:

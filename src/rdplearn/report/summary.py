@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rdplearn._explain.explanation import sentence
+from rdplearn._explain.explanation import sentence, verb_of
 from rdplearn.table.typical import number_text, value_words
+from rdplearn.table.wording import counted
 
 
 def summarise_detection(found: Mapping[str, Any]) -> list[str]:
@@ -83,18 +84,7 @@ def _reported(n_reported: int, n_rows: int) -> str:
 def _shares(drivers: Sequence[Mapping[str, Any]]) -> str:
     named = [f"{value_words(driver['column'])} for {percent(driver['share'])}" for driver in drivers[:3]]
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"{listed} of what sets them apart".replace(" for ", " accounts for ", 1)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(12400, "row")
-    ('1 row', '12,400 rows')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{listed} of what sets them apart".replace(" for ", f" {verb_of([dict(drivers[0])])} for ", 1)
 
 
 def percent(share: float) -> str:

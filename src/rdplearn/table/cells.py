@@ -145,8 +145,7 @@ def clean_cells(array: pa.Array, rules: TextRules, column: str, table: str) -> p
         if types.is_time(kind):
             return pc.cast(array, pa.time64("us"), safe=False)
         if types.is_duration(kind):
-            microseconds = pc.cast(array, pa.duration("us"), safe=False).cast(pa.int64())
-            return pc.divide(microseconds.cast(pa.float64()), 1e6)
+            return in_seconds(array)
         if not types.is_nested(kind):
             return clean_texts(pc.cast(array, pa.string()), rules)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -188,6 +187,15 @@ def usual_markers(array: pa.Array) -> NDArray[np.bool_]:
         pc.is_in(pc.utf8_lower(array), value_set=pa.array(USUAL_MARKERS, array.type)), dtype=bool
     )
     return marked
+
+
+def in_seconds(array: Any) -> Any:
+    """Durations as the numbers that they are read as."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    microseconds = pc.cast(array, pa.duration("us"), safe=False).cast(pa.int64())
+    return pc.divide(microseconds.cast(pa.float64()), 1e6)
 
 
 def words_of(array: pa.Array) -> pa.Array:

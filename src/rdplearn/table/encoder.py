@@ -422,9 +422,9 @@ class TableEncoder(Parameters):
         if absent:
             near = difflib.get_close_matches(absent[0], new, n=1)
             hint = f" Is it {near[0]!r} now?" if near else ""
-            more, verb, it = (f" and {len(absent) - 1} more", "are", "them") if len(absent) > 1 else ("", "is", "it")
+            more, are, them = (f" and {len(absent) - 1} more", "are", "them") if len(absent) > 1 else ("", "is", "it")
             raise TableError(
-                f"Column {absent[0]!r}{more} of the fit {verb} missing from {table}.{hint} Add {it}, or fit again."
+                f"Column {absent[0]!r}{more} of the fit {are} missing from {table}.{hint} Add {them}, or fit again."
             )
         return new
 

@@ -67,9 +67,10 @@ def number_text(value: float) -> str:
 
     Examples
     --------
-    >>> number_text(9800.0), number_text(0.123456), number_text(2783918982.0), number_text(1.5e20)
-    ('9,800', '0.1235', '2,783,918,982', '1.5e+20')
+    >>> number_text(9800.0), number_text(0.123456), number_text(2783918982.0), number_text(1.5e20), number_text(-0.0)
+    ('9,800', '0.1235', '2,783,918,982', '1.5e+20', '0')
     """
+    value = value or 0.0  # minus zero is zero
     if abs(value) >= 1e15:
         return f"{value:.4g}"
     return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1e4 else f"{value:,.4g}"

@@ -28,6 +28,17 @@ def printable(text: str) -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(12400, "row")
+    ('1 row', '12,400 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def shown(text: object) -> str:
     r"""A value in quotes, shortened, with odd characters escaped.
 
