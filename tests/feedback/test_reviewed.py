@@ -78,7 +78,32 @@ def test_an_answer_that_all_others_contradict_counts_for_less(detector, strange)
     reviewed = review(detector).tell(strange[12:20], "anomalous").tell(strange[20:21], "normal")
     alone = review(detector).tell(strange[20:21], "normal")
     assert (reviewed.predict(np.delete(strange[WRONG], 8, axis=0)) == -1).all()  # all but the answered row itself
-    assert reviewed.decision_function(strange[20:21])[0] < alone.decision_function(strange[20:21])[0] - 0.5
+    assert reviewed.score_samples(strange[20:21])[0] < alone.score_samples(strange[20:21])[0] - 0.5
+    assert alone.predict(strange[20:21]) == 1
+
+
+def several_kinds(n_rows=1500, n_odd=20):
+    """Rows of which some are odd in one column each, in six columns."""
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(n_rows, 6))
+    rows[np.arange(n_odd), np.arange(n_odd) % 6] += 9.0 + np.arange(n_odd) / 4
+    return rows
+
+
+def test_one_answer_is_no_verdict_on_alarms_of_other_kinds():
+    rows = several_kinds()
+    detector = RDPDetector(contamination=0.015, random_state=0).fit(rows)
+    reviewed, before = review(detector), detector.predict(rows) == -1
+    assert np.array_equal(reviewed.predict(rows) == -1, before)
+    for _ in range(4):
+        (place,) = reviewed.next(rows)
+        reviewed.tell(rows[[place]], "normal")
+        after = reviewed.predict(rows) == -1
+        assert not after[place]
+        assert 0.6 * before.sum() <= after.sum() < before.sum()
+    reviewed.tell(rows[np.flatnonzero(after)[:2]], "anomalous")
+    assert (reviewed.predict(rows[np.flatnonzero(after)[:2]]) == -1).all()
+    assert np.sum(reviewed.predict(rows) == -1) < 3 * before.sum()
 
 
 def test_uncertainty_falls_near_answers_and_nowhere_else(detector, strange):
@@ -124,7 +149,7 @@ def test_the_process_is_the_textbook_formula(detector, strange, n_normal, doubt)
         reviewed.tell(strange[100 : 100 + n_normal], "normal")
     process, opinions = reviewed._process, reviewed._opinions(strange)
     n_members = opinions.shape[1] - 1
-    prior, variances = opinions[:, 0], doubt * np.array([0.3, *[1 / n_members] * n_members])
+    prior, variances = reviewed._scale.with_gap(opinions[:, 0]), doubt * np.array([0.3, *[1 / n_members] * n_members])
     near = nearness(reviewed._columns(strange), process.points)
     covariance = 16.0 * near + opinions @ np.diag(variances) @ process.opinions.T
     weights = process.weights

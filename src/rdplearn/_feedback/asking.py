@@ -102,7 +102,7 @@ class Asking:
         self._open[here] = True
 
     def scores(self) -> Doubles:
-        """The anomaly scores of the rows, given the answers."""
+        """The anomaly scores of the rows, given the answers, without the gap above the threshold: see `Scale`."""
         process = self.reviewed._process
         if process is None:
             return self.opinions[:, 0]
@@ -130,7 +130,9 @@ class Asking:
         scores = self.scores()
         if strategy == "top":
             return scores
-        away = np.abs(scores + self.reviewed.offset_)
+        away = np.abs(
+            self.reviewed._scale.with_gap(self.opinions[:, 0]) - self.opinions[:, 0] + scores + self.reviewed.offset_
+        )
         few = np.argsort(np.where(open_rows, away, np.inf), kind="stable")[:MOST_WEIGHED]
         worth = np.full(len(scores), -1e300)
         worth[few] = self.reviewed.uncertainty(self.rows[few]) - away[few]

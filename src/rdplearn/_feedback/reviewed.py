@@ -18,7 +18,15 @@ from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
 from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
 from rdplearn._feedback.muting import MutingRule, rule_of_row
-from rdplearn._feedback.process import SHARED_VARIANCE, Process, learn_process, prior_variance, trust_variances
+from rdplearn._feedback.process import (
+    MEANT,
+    SHARED_VARIANCE,
+    Process,
+    learn_process,
+    near_moves,
+    prior_variance,
+    trust_variances,
+)
 from rdplearn._feedback.scale import Scale, learn_scale, scores_of
 from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
@@ -29,6 +37,8 @@ from rdplearn.table.typical import Typical, value_words
 
 MOST_NAMED, SMALLEST_NAMED = 3, 0.1  # answered rows in an explanation, and their part of the largest
 ROWS_AT_ONCE = 2**14  # their nearness to all answered rows stays small
+LOWEST = 0.25  # times the threshold before any answer
+LEAST_APART = 1e-4  # a threshold and an answered row
 LEARNINGS = (1, 2)  # ways to learn from answers; the first, without trees and shared error, for files that have it
 
 
@@ -204,8 +214,33 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     @property
     def offset_(self) -> float:
-        """The threshold of the detector, on the scale of these scores."""
-        return -self._scale.score(-self.detector.offset_)
+        """The threshold, on the scale of these scores.
+
+        It goes down with what answers take from all rows, so that an alarm that is like no answered row stays one. Rows
+        that were told as normal are below it, and those told as anomalous above, where answers do not contradict.
+        """
+        return -self._line
+
+    @cached_property
+    def _line(self) -> float:
+        line = self._scale.threshold
+        if self._process is None:
+            return line
+        line = max(line + min(self._move_of_others, 0.0), LOWEST * line)
+        told = self.answers_.sure()
+        scores, meant = self._moved(stacked([each.row for each in told]))[0], weighed(told)[0]
+        low = np.max(scores[meant == MEANT["normal"]], initial=-np.inf) + LEAST_APART
+        high = np.min(scores[meant == MEANT["anomalous"]], initial=np.inf) - LEAST_APART
+        return float(np.clip(line, low, high)) if low <= high else line
+
+    @property
+    def _move_of_others(self) -> float:
+        """How far answers move a row at the threshold that is as near to answered rows as most are."""
+        assert self._process is not None
+        company = self.detector.typical_rows_.company
+        near = nearness(self._columns(company), self._process.points)
+        of_trust = self._process.trust_moves(self._scale.at_threshold)
+        return float(np.median(near_moves(near, self._process.weights))) + float(of_trust)
 
     @for_partitions
     def score_samples(self, X: Any) -> Doubles:
@@ -236,7 +271,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         explanation = self.detector.explain(X, groups=groups)
         matrix = self._rows(X)
         scores, opinions = self._moved(matrix)
-        prior = opinions[:, 0]
+        prior = self._scale.with_gap(opinions[:, 0])
         muting = self._muting(matrix, scores)
         final = self._put_down(scores, muting)
         baseline = self._scale.score(explanation.baseline)
@@ -272,7 +307,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
         self._forget_learned()
 
     def _forget_learned(self) -> None:
-        self.__dict__.pop("_process", None)
+        for learned in ("_process", "_line"):
+            self.__dict__.pop(learned, None)
 
     @cached_property
     def _columns(self) -> Columns:
@@ -310,7 +346,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
     def _moved(self, matrix: Matrix) -> tuple[Doubles, Doubles]:
         """Scores with the answers, before muting, and what the detector and its members say without them."""
         opinions = self._opinions(matrix)
-        return opinions[:, 0] + self._moves(matrix, opinions), opinions
+        return self._scale.with_gap(opinions[:, 0]) + self._moves(matrix, opinions), opinions
 
     def _moves(self, matrix: Matrix, opinions: Doubles) -> Doubles:
         if self._process is None:
