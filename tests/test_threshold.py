@@ -159,6 +159,17 @@ def test_a_rare_kind_of_row_is_not_reported_by_the_dozen(rate):
     assert np.median(reported) <= 2.0
 
 
+@pytest.mark.parametrize(("n_rows", "n_odd"), [(200, 4), (400, 9), (500, 15)])
+def test_in_a_small_table_errors_above_all_of_a_rare_kind_are_reported(n_rows, n_odd, rng):
+    """A tenth of the rows shares a high score: the few beyond all of these used to be taken for the same kind."""
+    logs = np.sort(rng.normal(size=n_rows))
+    logs[-n_rows // 10 :] = rng.normal(4.0, 0.01, n_rows // 10)
+    logs[-n_odd:] = np.linspace(6.0, 12.0, n_odd)
+    line = np.log(rate_threshold(np.exp(logs), 0.01))
+    assert line < 6.0
+    assert np.mean(logs[:-n_odd] > line) <= 0.02
+
+
 def test_rows_with_nearly_the_same_score_are_a_kind_though_they_lie_apart(rng):
     logs = np.sort(np.concatenate([rng.normal(size=2900), rng.normal(7.0, 0.02, size=60)]))
     told = tell_normal(logs, lambda first: np.zeros(len(logs) - first, dtype=bool))

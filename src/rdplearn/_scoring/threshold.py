@@ -15,7 +15,8 @@ tail is continued along a line. Where anomalies are too many for the line of the
 begin, some are left below: there the lower of both counts.
 
 Where a line cannot be known, it errs towards fewer alarms: if more than a tenth of the rows are anomalies, if anomalies
-are all alike, and if fewer than five normal rows lie beyond the rate and most rows with high scores are of a rare kind.
+are all alike, and if fewer than five normal rows lie beyond the rate and most rows with high scores are of a rare kind:
+then only rows above all of that kind are anomalies for sure.
 """
 
 from __future__ import annotations
@@ -126,7 +127,8 @@ def rate_threshold(
         told = tell_normal(logs, find_kinds and partial(find_kinds, order))
     n_beyond = false_alarm_rate * np.sum(told.is_normal)
     if n_beyond < FEWEST and told.of_kinds > MOST:
-        return read_off(ascending, false_alarm_rate)
+        highest = np.flatnonzero(told.is_normal)[-1]
+        return read_off(ascending[: highest + 1], false_alarm_rate)
     normal = logs[told.is_normal]
     if n_beyond < 1.0 and not told.of_kinds:
         line = combination.score_of(continued_tail(normal, false_alarm_rate))
