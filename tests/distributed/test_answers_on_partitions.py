@@ -74,7 +74,7 @@ def test_arrays_are_answered_too(client, numbers, is_sparse):
 
 def test_wrong_requests_are_refused_before_any_work(people, numbers, of_people):
     model, parts = review(of_people), in_parts(people, [300])
-    with pytest.raises(ValueError, match="'n' parameter of next must be 1 or more"):
+    with pytest.raises(ValueError, match="'n' parameter of next must be a whole number, 1 or more"):
         model.next(parts, 0)
     with pytest.raises(ValueError, match="'strategy'"):
         model.next(parts, strategy="random")

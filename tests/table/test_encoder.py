@@ -341,7 +341,7 @@ def test_arrays_are_tables():
     array = np.arange(6.0).reshape(3, 2) ** 2
     np.testing.assert_array_equal(TableEncoder().fit_transform(array), array)
     assert TableEncoder().fit(array.astype(object)).feature_names_ == ["column_1", "column_2"]
-    with pytest.raises(TableError, match=r"Got one Series: pass a data frame, such as frame.iloc\[\[0\]\] for one row"):
+    with pytest.raises(TableError, match=r"pandas.*Series. Pass a data frame, such as frame.iloc\[\[0\]\] for one row"):
         TableEncoder().fit(pd.DataFrame({"age": [31], "city": ["Oslo"]}).iloc[0])
     with pytest.raises(TableError, match="Got an array with 1 dimensions; pass one with 2"):
         TableEncoder().fit(np.arange(3))

@@ -202,7 +202,7 @@ def test_a_header_alone_is_a_table_without_rows(tmp_path, text):
 
 @pytest.mark.parametrize("series", [pd.Series([1, 2]), pl.Series([1, 2])])
 def test_a_column_is_no_table_and_that_is_said(series):
-    with pytest.raises(TableError, match=r"Cannot read a table from \S+\.Series\. Pass a path, a data frame, or a 2-D"):
+    with pytest.raises(TableError, match=r"Cannot read a table from \S+\.Series\. Pass a data frame, such as"):
         open_table(series)
 
 

@@ -67,6 +67,8 @@ def _frame_columns(frame: Any) -> tuple[list[str], Sequence[Any]]:
         wide = nw.from_native(frame, eager_only=True)
     except TypeError:
         remedy = "It is lazy: collect it first." if lazy else "Pass a path, a data frame, or a 2-D array."
+        if len(getattr(frame, "shape", (0, 0))) == 1:
+            remedy = "Pass a data frame, such as frame.iloc[[0]] for one row."
         kind = f"{type(frame).__module__}.{type(frame).__name__}"
         raise TableError(f"Cannot read a table from {kind}. {remedy}") from None
     return names, [_series_array(series) for series in wide.iter_columns()]

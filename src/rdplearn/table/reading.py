@@ -171,11 +171,6 @@ def open_table(
         return _joined([open_table(file, limits=limits, **ways) for file in files])  # type: ignore[arg-type]
     if not isinstance(source, str | os.PathLike):
         if is_stream(source):
-            if len(getattr(source, "shape", (0, 0))) == 1:
-                raise TableError(
-                    f"A table has rows and columns. Got one {type(source).__name__}: pass a data frame, such as "
-                    "frame.iloc[[0]] for one row."
-                )
             return _open_stream(source, allowed)
         return Table("the table", *read_frame(source), allowed)
     path = os.fspath(source)
