@@ -401,7 +401,8 @@ def with_references(panels: Sequence[Panel], plan: FitPlan, prices: Sequence[flo
     if not plan.asks_made_up_rows:
         return list(panels)
     n_each = round(plan.fewest_references * (2.0 - min(prices[1] / PRICE, 1.0)))
-    return [panel.with_references(n_each) for panel in panels]
+    learned = {member.number for member in plan.members if len(member.rows)}  # the others stay from an earlier fit
+    return [panel.with_references(n_each) if learned.issuperset(panel.members) else panel for panel in panels]
 
 
 def shares_told(
