@@ -41,7 +41,8 @@ least 10 anomalies and at most 15 %.
   *XGBoost* learns from the answers alone.
 - Means are over the sets that every method in the table was run on, with one seed.
 - *AUC* is on the rows that were not asked about in 60 answers; these differ between methods. Rows stand in the order in
-  which `asking` would ask about them: without the gap that parts alarms from other rows in `score_samples`. *Area* is the area under
+  which `asking` would ask about them: without the gap that parts alarms from other rows in `score_samples`.
+- *Area* is the area under
   the curve of anomalies found in 200 answers, as a share of the largest possible. A dash means that on some of these
   sets only 60 answers were given.
 
