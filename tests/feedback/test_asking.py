@@ -25,8 +25,7 @@ def test_the_top_row_comes_first_and_no_row_twice(detector, strange):
 
 def gap(reviewed, rows):
     """What the scores of rows have more than what is worth asking goes by."""
-    opinions = reviewed._opinions(rows)[:, 0]
-    return reviewed._scale.with_gap(opinions) - opinions
+    return reviewed._scale.gap(reviewed._opinions(rows)[:, 0])
 
 
 def test_scores_of_asking_are_those_of_the_model_without_the_gap(detector, strange):

@@ -130,9 +130,7 @@ class Asking:
         scores = self.scores()
         if strategy == "top":
             return scores
-        away = np.abs(
-            self.reviewed._scale.with_gap(self.opinions[:, 0]) - self.opinions[:, 0] + scores + self.reviewed.offset_
-        )
+        away = np.abs(scores + self.reviewed._scale.gap(self.opinions[:, 0]) + self.reviewed.offset_)
         few = np.argsort(np.where(open_rows, away, np.inf), kind="stable")[:MOST_WEIGHED]
         worth = np.full(len(scores), -1e300)
         worth[few] = self.reviewed.uncertainty(self.rows[few]) - away[few]

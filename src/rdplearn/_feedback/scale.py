@@ -46,7 +46,11 @@ class Scale:
 
     def with_gap(self, opinions: Doubles) -> Doubles:
         """The detector's opinions of rows, with a gap above its threshold."""
-        return opinions + GAP * (opinions > self._score(self.line))
+        return opinions + self.gap(opinions)
+
+    def gap(self, opinions: Doubles) -> Doubles:
+        """What rows above the detector's threshold get on top of its opinions, (n_rows,); 0 for the others."""
+        return np.where(opinions > self._score(self.line), GAP, 0.0)
 
     def score(self, score: float) -> float:
         """An anomaly score of the detector as a whole on the new scale."""
