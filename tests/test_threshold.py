@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from experiments.mixed.planting import plant
 
 import rdplearn
-from rdplearn import RDPDetector, RDPWarning
+from rdplearn import RDPDetector, RDPWarning, TableModel
 from rdplearn._fit_plan import plan_fit
 from rdplearn._model.combination import geometric_mean, mean_of, with_voices
 from rdplearn._scoring.threshold import (
@@ -20,7 +24,7 @@ from rdplearn._scoring.threshold import (
 )
 from rdplearn._training.flops import Filling
 from rdplearn._views.normal_rows import MOST_ANOMALIES, anomalous_share, tell_normal
-from rdplearn._views.rare_kinds import in_kinds
+from rdplearn._views.rare_kinds import RareKinds, in_kinds
 from tests.conftest import planted_table
 
 
@@ -172,8 +176,47 @@ def test_in_a_small_table_errors_above_all_of_a_rare_kind_are_reported(n_rows, n
 
 def test_rows_with_nearly_the_same_score_are_a_kind_though_they_lie_apart(rng):
     logs = np.sort(np.concatenate([rng.normal(size=2900), rng.normal(7.0, 0.02, size=60)]))
-    told = tell_normal(logs, lambda first: np.zeros(len(logs) - first, dtype=bool))
+    kinds = RareKinds(none_near, np.zeros(len(logs), dtype=bool))
+    told = tell_normal(logs, partial(kinds.among_high, np.arange(len(logs))))
     assert told.is_normal.mean() > 0.997
+
+
+@pytest.mark.parametrize(("n_odd", "is_kind"), [(60, False), (300, True)])
+def test_errors_of_cells_are_no_kind_if_they_are_few(n_odd, is_kind, rng):
+    logs = np.sort(np.concatenate([rng.normal(size=2900), rng.normal(7.0, 0.02, size=n_odd)]))
+    kinds = RareKinds(none_near, logs > 6.0)
+    told = tell_normal(logs, partial(kinds.among_high, np.arange(len(logs))))
+    assert told.is_normal[logs > 6.0].mean() == pytest.approx(float(is_kind), abs=0.02)
+
+
+def none_near(ascending, first):
+    return np.zeros(len(ascending) - first, dtype=bool)
+
+
+def sales(rng, n_rows=2000):
+    """As a file has them: every cell a text."""
+    cities, shares = [f"city {number}" for number in range(12)], rng.dirichlet(np.full(12, 3.0))
+    price, items = np.round(np.exp(rng.normal(3, 0.6, n_rows)), 2), 1 + rng.poisson(1.5, n_rows)
+    paid = rng.choice(["card", "cash", "transfer"], n_rows, p=[0.6, 0.3, 0.1])
+    columns = {"city": rng.choice(cities, n_rows, p=shares), "paid": paid, "price": price, "items": items}
+    columns |= {"total": np.round(price * items, 2), "day": rng.integers(1, 32, n_rows)}
+    return pd.DataFrame(columns).astype(str)
+
+
+def test_errors_of_few_kinds_are_reported_though_each_kind_is_alike(tmp_path):
+    """Three in a hundred rows have an error. Each kind of error has nearly one score, and was taken for normal rows."""
+    found, others = [], []
+    for seed in range(5):
+        frame, is_error = sales(np.random.default_rng(seed)), np.zeros(2000, dtype=bool)
+        for kind in ("times100", "newcat", "missing"):
+            planting = plant(frame, kind, seed)
+            frame, is_error = planting.frame, is_error | planting.is_planted
+        frame.to_csv(path := tmp_path / "sales.csv", index=False)
+        is_reported = TableModel(RDPDetector(random_state=seed)).fit(path).predict(path) == -1
+        found.append(is_reported[is_error].mean())
+        others.append(is_reported[~is_error].mean())
+    assert np.mean(found) > 0.8
+    assert np.mean(others) < 0.02
 
 
 def test_many_anomalies_that_differ_are_told_from_normal_rows_without_a_gap():

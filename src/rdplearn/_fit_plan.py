@@ -44,7 +44,7 @@ from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
 from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
-from rdplearn._views.rare_kinds import FindKinds, among, in_kinds
+from rdplearn._views.rare_kinds import FindNear, RareKinds, among, in_kinds
 from rdplearn._views.view import VIEW_NAMES, View, names_in
 from rdplearn.callbacks import KeepRounds, check_callbacks, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, rise, turns
@@ -391,8 +391,8 @@ def learn_voices(
             detector.panels_ = with_references(panels, plan, prices)
             scaled = said_anew_by_distance(detector, plan, scaled, sampled)
     unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
-    points, find = points_beside(detector.cells_), among(plan.said_of(plan.sampled), partial(in_kinds, sampled))
-    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points, find)
+    points, find_near = points_beside(detector.cells_), among(plan.said_of(plan.sampled), partial(in_kinds, sampled))
+    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points, find_near)
     return scaled
 
 
@@ -430,23 +430,24 @@ def said_anew_by_distance(
 
 
 def choose_threshold(
-    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], find_kinds: FindKinds
+    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], find_near: FindNear
 ) -> float:
     """The anomaly score above which `predict` reports a row.
 
-    scaled : what voices say of the rows to judge; find_kinds : tells rare kinds among them, see `in_kinds`
+    scaled : what voices say of the rows to judge; find_near : tells which of them lie near each other, see `in_kinds`
     """
     combination, clean = detector.combination_, is_clean(detector)
-    scores = combination.over_members(plan.as_unseen(scaled, plan.judged, combination.weights))
+    as_new = plan.as_unseen(scaled, plan.judged, combination.weights)
+    scores, by_cells = combination.over_members(as_new), combination.said_by_cells(as_new)
     places = plan.said_of(plan.judged)
     is_held_back = is_calibrated(detector) and not plan.by_heart
     if is_held_back and not look_alike(scores[plan.unseen], scores[~plan.unseen]):
-        scores, places = scores[plan.unseen], places[plan.unseen]
-    find = among(places, find_kinds)
+        scores, by_cells, places = scores[plan.unseen], by_cells[plan.unseen], places[plan.unseen]
+    kinds = RareKinds(among(places, find_near), by_cells)
     if detector.false_alarm_rate is not None:
-        return false_alarm_threshold(scores, detector.false_alarm_rate, combination, find, clean=clean)
+        return false_alarm_threshold(scores, detector.false_alarm_rate, combination, kinds, clean=clean)
     if detector.contamination == "auto" or clean:
-        return automatic_threshold(scores, combination, find, clean=clean)
+        return automatic_threshold(scores, combination, kinds, clean=clean)
     return share_threshold(scores, float(detector.contamination))
 
 

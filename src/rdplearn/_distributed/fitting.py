@@ -95,12 +95,12 @@ def fit_detector(
     judging = [tasks.named(f"rdp-judge-rows-{n}", judge_rows, piece, model) for n, piece in enumerate(pieces[JUDGED])]
     scaled = tasks.results(tasks.start(judging))
 
-    def find_kinds(ascending: Ints, first: int) -> Flags:
-        """Tell rare kinds among the rows to judge, where these are."""
-        finding = tasks.named("rdp-find-kinds", kinds_among, pieces[JUDGED], ascending, first)
+    def find_near(ascending: Ints, first: int) -> Flags:
+        """Tell which of the rows to judge lie near each other, where these are."""
+        finding = tasks.named("rdp-find-near", near_among, pieces[JUDGED], ascending, first)
         return np.asarray(tasks.results(tasks.start([finding]))[0])
 
-    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scaled), find_kinds)
+    detector.offset_ = -choose_threshold(detector, plan, np.concatenate(scaled), find_near)
     del waiting  # the cluster may forget the rows now
     return detector
 
@@ -181,8 +181,8 @@ def judge_rows(rows: Matrix, detector: RDPDetector) -> npt.NDArray[np.floating]:
     return all_scaled_scores(detector, rows)
 
 
-def kinds_among(pieces: Sequence[Matrix], ascending: Ints, first: int) -> Flags:
-    """Tell rare kinds among rows: see `in_kinds`."""
+def near_among(pieces: Sequence[Matrix], ascending: Ints, first: int) -> Flags:
+    """Tell which rows lie near each other: see `in_kinds`."""
     keep_freed_memory()
     return in_kinds(joined(pieces), ascending, first)
 

@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from rdplearn._types import Doubles, Flags, Floats, Ints
 from rdplearn._views.normal_rows import tell_normal
-from rdplearn._views.rare_kinds import FindKinds
+from rdplearn._views.rare_kinds import FindNear, RareKinds
 from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, Points, score_curve
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
@@ -112,6 +112,13 @@ class Combination:
         cells = scaled[:, len(self.weights) :].astype(np.float64)
         return np.asarray(np.max([*said, *cells.T], axis=0))
 
+    def said_by_cells(self, scaled: npt.NDArray[np.floating]) -> Flags:
+        """Whether single cells are surprised most, more than any voice: (n_rows,)."""
+        cells = scaled[:, len(self.weights) :].astype(np.float64)
+        if not cells.shape[1]:
+            return np.zeros(len(scaled), dtype=bool)
+        return np.asarray((cells == self.largest_surprise(scaled)[:, None]).any(axis=1))
+
     def surprise(self, scaled: npt.NDArray[np.floating], voice: Voice) -> Doubles:
         """What one voice says, in nats, its price paid: (n_rows,)."""
         return np.asarray(np.interp(self.averages(scaled, voice.members), voice.knots, voice.heights) - voice.price)
@@ -173,14 +180,14 @@ def with_voices(
     teams: Sequence[Ints],
     prices: Sequence[float],
     points: Points = VOICE_POINTS,
-    find_kinds: FindKinds | None = None,
+    find_near: FindNear | None = None,
 ) -> Combination:
     """The combination with its members on the scale of surprise; as it is if it takes plain means.
 
     scaled : what members, and perhaps cells, say of rows of the table, see `Combination.over_members`
     teams : members of each voice; prices : of each
     points : up to where their scores are counted, see `tails.py`
-    find_kinds : tells rare kinds of normal rows; None to tell them by the scores alone
+    find_near : tells which of these rows lie near each other; None to tell rare kinds by the scores alone
     """
     if not combination.geometric:
         return combination
@@ -194,7 +201,8 @@ def with_voices(
     order = np.argsort(surprises, kind="stable")
     ascending = surprises[order]
     # what is rare among all rows is not rare enough where many of them are anomalies
-    told = tell_normal(unscaled.logs_of(ascending / NATS), find_kinds and partial(find_kinds, order))
+    kinds = None if find_near is None else RareKinds(find_near, unscaled.said_by_cells(scaled))
+    told = tell_normal(unscaled.logs_of(ascending / NATS), None if kinds is None else partial(kinds.among_high, order))
     normal = ascending[told.is_normal]
     return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
 

@@ -10,9 +10,9 @@ rows, the rarer an alarm that can be counted.
 
 Anomalies among these rows lie in the same tail as the normal rows that we want to count, so their share is told first,
 without knowing any of them (`normal_rows.py`), and taken off the top; rows that lie near each other, as ordinary rows
-do, stay (`rare_kinds.py`). The rate is read off the rows that are left. Where less than one lies beyond it, their upper
-tail is continued along a line. Where anomalies are too many for the line of the normal rows, and no gap says where they
-begin, some are left below: there the lower of both counts.
+do, stay, unless single cells make them odd (`rare_kinds.py`). The rate is read off the rows that are left. Where less
+than one lies beyond it, their upper tail is continued along a line. Where anomalies are too many for the line of the
+normal rows, and no gap says where they begin, some are left below: there the lower of both counts.
 
 Where a line cannot be known, it errs towards fewer alarms: if more than a tenth of the rows are anomalies, if anomalies
 are all alike, and if fewer than five normal rows lie beyond the rate and most rows with high scores are of a rare kind:
@@ -29,7 +29,7 @@ from scipy.special import ndtri
 from rdplearn._model.combination import Combination, mean_of
 from rdplearn._types import Doubles
 from rdplearn._views.normal_rows import MIDDLE, Told, quantiles, tell_normal
-from rdplearn._views.rare_kinds import FindKinds
+from rdplearn._views.rare_kinds import RareKinds
 from rdplearn.errors import warn_user
 
 AUTOMATIC_RATE = 0.01
@@ -50,7 +50,7 @@ def share_threshold(scores: Doubles, contamination: float) -> float:
 
 
 def automatic_threshold(
-    scores: Doubles, combination: Combination = SIZES, find_kinds: FindKinds | None = None, *, clean: bool = False
+    scores: Doubles, combination: Combination = SIZES, kinds: RareKinds | None = None, *, clean: bool = False
 ) -> float:
     """The anomaly score that about one in a hundred normal rows exceeds.
 
@@ -63,14 +63,14 @@ def automatic_threshold(
     >>> bool(np.all(scores[:100] > line)), round(float(np.mean(scores[100:] > line)), 2)
     (True, 0.01)
     """
-    return rate_threshold(scores, AUTOMATIC_RATE, combination, find_kinds, clean=clean)
+    return rate_threshold(scores, AUTOMATIC_RATE, combination, kinds, clean=clean)
 
 
 def false_alarm_threshold(
     scores: Doubles,
     false_alarm_rate: float,
     combination: Combination = SIZES,
-    find_kinds: FindKinds | None = None,
+    kinds: RareKinds | None = None,
     *,
     clean: bool = False,
 ) -> float:
@@ -80,7 +80,7 @@ def false_alarm_threshold(
     ----------
     scores : of rows, some of them perhaps anomalous, that no member was trained on, or that look as if none were
     combination : what the scores came from
-    find_kinds : tells rare kinds of normal rows; None to tell them by the scores alone
+    kinds : tells rare kinds of normal rows; None to tell them by the scores alone
     clean : whether all of these rows are known to be normal
     """
     n_rows = len(scores)
@@ -89,7 +89,7 @@ def false_alarm_threshold(
             f"false_alarm_rate={false_alarm_rate} needs at least {int(np.ceil(1 / false_alarm_rate)) - 1} rows to "
             f"calibrate on and has {n_rows}, so the threshold is a guess. Pass a higher rate, or fit on more rows."
         )
-    return rate_threshold(scores, false_alarm_rate, combination, find_kinds, clean=clean)
+    return rate_threshold(scores, false_alarm_rate, combination, kinds, clean=clean)
 
 
 def look_alike(unseen: Doubles, others: Doubles) -> bool:
@@ -113,7 +113,7 @@ def rate_threshold(
     scores: Doubles,
     false_alarm_rate: float,
     combination: Combination = SIZES,
-    find_kinds: FindKinds | None = None,
+    kinds: RareKinds | None = None,
     *,
     clean: bool = False,
 ) -> float:
@@ -124,7 +124,7 @@ def rate_threshold(
     if clean:
         told = Told(np.ones(len(logs), dtype=bool), is_apart=True, of_kinds=0.0)
     else:
-        told = tell_normal(logs, find_kinds and partial(find_kinds, order))
+        told = tell_normal(logs, None if kinds is None else partial(kinds.among_high, order))
     n_beyond = false_alarm_rate * np.sum(told.is_normal)
     if n_beyond < FEWEST and told.of_kinds > MOST:
         highest = np.flatnonzero(told.is_normal)[-1]

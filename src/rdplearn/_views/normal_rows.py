@@ -81,11 +81,12 @@ class Told(NamedTuple):
     of_kinds: float
 
 
-def tell_normal(logs: Doubles, find_kinds: Callable[[int], Flags] | None = None) -> Told:
+def tell_normal(logs: Doubles, find_kinds: Callable[[int, Flags], Flags] | None = None) -> Told:
     """Tell normal rows from those that lie beyond a gap, or are too many, but for those of them that are of a kind.
 
     logs : ascending
-    find_kinds : from which place on scores are high -> which of these lie near each other; None to go by lumps alone
+    find_kinds : from which place on scores are high, and which of these rows are in lumps -> which are of a rare kind;
+        None to go by lumps alone
 
     Examples
     --------
@@ -105,7 +106,7 @@ def tell_normal(logs: Doubles, find_kinds: Callable[[int], Flags] | None = None)
         return Told(is_normal, is_apart=False, of_kinds=0.0)
     is_kind = in_lumps(logs[first:], slope)
     if find_kinds is not None:
-        is_kind |= find_kinds(first)
+        is_kind = find_kinds(first, is_kind)
     is_normal[first:] = is_kind
     return Told(is_normal, is_apart=n_apart > 0, of_kinds=float(np.mean(is_kind)))
 

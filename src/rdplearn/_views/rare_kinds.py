@@ -7,11 +7,15 @@ have. This is what we assume: a clump of rows that are alike may as well be an a
 How near is told by the fifth nearest among as many ordinary rows, all columns divided by their standard deviation. The
 core of a kind are rows whose fifth nearest is no farther than that of three in four ordinary rows. The rows about the
 core belong to it up to where nearly all ordinary rows have their fifth nearest.
+
+Single cells know how many rows share a value: what many have is no surprise to them. So where fewer than one row in
+twenty has a high score, rows that single cells make as odd as they are count as errors, however alike they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
@@ -23,8 +27,30 @@ NEIGHBOUR = 5  # the fifth nearest: fewer rows are near by chance
 NEAR, NEAR_ENOUGH = 0.75, 0.95  # of ordinary rows have it as near as the core of a kind has, and the rows about it
 DECIMALS = 6  # of distances, so that rounding does not decide between equal ones
 MOST_ROWS = 1_000  # that say how far columns spread
+MOST_ERRORS = 0.05  # of the rows: if more have high scores, errors of cells are not all that makes them high
 
-FindKinds = Callable[[Ints, int], Flags]  # `in_kinds` of some rows
+FindNear = Callable[[Ints, int], Flags]  # `in_kinds` of some rows
+
+
+@dataclass(frozen=True)
+class RareKinds:
+    """Tells which of some rows are of a rare kind.
+
+    find_near : `in_kinds` of these rows
+    by_cells : (n_rows,), whether single cells make a row as odd as it is
+    """
+
+    find_near: FindNear
+    by_cells: Flags
+
+    def among_high(self, ascending: Ints, first: int, in_lumps: Flags) -> Flags:
+        """Which of the rows with the highest scores belong to a kind: (n_rows - first,).
+
+        ascending, first : see `in_kinds`; in_lumps : which of these rows have nearly the same score as many others
+        """
+        is_kind = in_lumps | self.find_near(ascending, first)
+        high = ascending[first:]
+        return is_kind & ~self.by_cells[high] if len(high) < MOST_ERRORS * len(ascending) else is_kind
 
 
 def in_kinds(rows: Matrix, ascending: Ints, first: int) -> Flags:
@@ -57,9 +83,9 @@ def in_kinds(rows: Matrix, ascending: Ints, first: int) -> Flags:
     return np.asarray(_to_neighbour(apart[:, is_core]) <= near_enough)
 
 
-def among(places: Ints, find_kinds: FindKinds) -> FindKinds:
+def among(places: Ints, find_near: FindNear) -> FindNear:
     """The same for some of the rows alone, which count from 0."""
-    return lambda ascending, first: find_kinds(places[ascending], first)
+    return lambda ascending, first: find_near(places[ascending], first)
 
 
 def evenly(places: Ints, n_wanted: int) -> Ints:
