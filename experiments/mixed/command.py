@@ -16,9 +16,9 @@ from experiments.downloads import file_sha256
 from experiments.evaluation import versions
 from experiments.machine import describe_machine
 from experiments.mixed import loading, page
-from experiments.mixed.measuring import METHODS, measure_as_it_is, measure_planted
+from experiments.mixed.measuring import METHODS, OURS, measure_as_it_is, measure_planted
 from experiments.mixed.page import AS_IT_IS
-from experiments.mixed.planting import KINDS, plant
+from experiments.mixed.planting import DIRTY, KINDS, plant
 
 FOLDER = results.RESULTS / "mixed"
 app = typer.Typer(help="Errors planted in real mixed tables.", no_args_is_help=True, add_completion=False)
@@ -58,7 +58,7 @@ def work(method: str, label: str, names: list[str], n_seeds: int, folder: Path) 
     path = folder / f"{re.sub(r'[^a-z0-9]+', '_', label.lower())}.jsonl"
     done = {_key(record) for record in results.read_file(path)} if path.exists() else set()
     commit, written = runs.commit_of(datasets.REPOSITORY), 0
-    for setting in _settings(names, n_seeds):
+    for setting in _settings(method, names, n_seeds):
         if _key(setting) in done:
             continue
         frame = loading.read(loading.path_of(setting["data"]))
@@ -74,10 +74,12 @@ def work(method: str, label: str, names: list[str], n_seeds: int, folder: Path) 
     return written
 
 
-def _settings(names: list[str], n_seeds: int) -> Iterator[dict[str, Any]]:
+def _settings(method: str, names: list[str], n_seeds: int) -> Iterator[dict[str, Any]]:
+    # dirty tables are about the line, which rivals do not draw
+    kinds = [kind for kind in KINDS if method == OURS or kind != DIRTY]
     for seed in range(n_seeds):
         for name in names:
-            for kind in (*KINDS, AS_IT_IS):
+            for kind in (*kinds, AS_IT_IS):
                 yield {"data": name, "kind": kind, "seed": seed}
 
 

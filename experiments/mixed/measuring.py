@@ -66,7 +66,7 @@ def measure_planted(method: str, planting: Planting, seed: int) -> dict[str, Any
         except TableError as problem:
             return {"status": "refused", "reason": str(problem)}
         scores = model.score(planting.frame)
-        named = {"named": _named(model, planting, scores)}
+        named = {"named": _named(model, planting, scores), "reported": _reported(model, planting)}
     seconds = round(time.process_time() - start, 3)
     return {"status": "done", "metrics": detection_metrics(labels, scores), **named, "cpu_seconds": seconds}
 
@@ -78,6 +78,13 @@ def _named(model: OurModel, planting: Planting, scores: np.ndarray) -> dict[str,
     reasons = model.first_reasons(planting.frame, rows) if len(rows) else []
     first = [reason in changed[row] for row, (reason,) in zip(rows.tolist(), reasons, strict=True)]
     return {"in_top": len(rows), "first": sum(first)}
+
+
+def _reported(model: OurModel, planting: Planting) -> dict[str, float]:
+    """What share of the planted rows is reported, and of all others."""
+    is_reported = model.reported(planting.frame)
+    parts = {"planted": planting.is_planted, "others": ~planting.is_planted}
+    return {name: float(is_reported[rows].mean()) for name, rows in parts.items()}
 
 
 def measure_as_it_is(method: str, frame: pd.DataFrame, seed: int) -> dict[str, Any]:

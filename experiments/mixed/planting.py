@@ -1,5 +1,7 @@
 """Plant errors in a table: one kind at a time, in 1 % of its rows, each in a column drawn for that row.
 
+A dirty table has three kinds at once, each in 1 % of the rows.
+
 Cells are texts and stay so: a planted number is written as the others are. Only numbers that are written plainly
 ("-1.5", "2e+08") are planted; "$2,700" is not one. Columns whose name says that they are a code are left alone.
 """
@@ -19,6 +21,7 @@ import pandas as pd
 from experiments.mixed.loading import is_missing
 
 SHARE = 0.01
+DIRTY, DIRTY_KINDS = "dirty", ("times100", "newcat", "missing")
 FEWEST_VALUES, MOST_HOLES, MOST_NEGATIVE, CORRELATED = 30, 0.3, 0.01, 0.6  # of numbers
 MOST_CATEGORIES = 60
 NEXT_TO_NO_HOLES, N_EMPTIED = 0.01, 3
@@ -51,6 +54,7 @@ class Sheet:
     full: list[str]  # columns with next to no holes
 
 
+Changes = dict[int, dict[str, str]]  # row -> column -> what the cell becomes
 Choices = dict[str, np.ndarray]  # column -> for each row, whether it can be changed there
 Change = Callable[[Sheet, str, int, np.random.Generator], str]  # table, column, row -> what the cell becomes
 
@@ -68,9 +72,7 @@ def plant(frame: pd.DataFrame, kind: str, seed: int) -> Planting | None:
     True
     """
     rng = np.random.default_rng([seed, KINDS.index(kind)])
-    sheet = _sheet(frame)
-    planter = {"missing": _emptied, "shuffled": _shuffled}.get(kind)
-    changes = planter(sheet, rng) if planter else _changes(sheet, _CHOICES[kind](sheet), _CHANGES[kind], rng)
+    changes = _of_kind(kind, _sheet(frame), rng)
     if not changes:
         return None
     planted, is_planted = frame.copy(), np.zeros(len(frame), dtype=bool)
@@ -90,6 +92,13 @@ def says_code(name: str) -> bool:
     [True, True, True, False, False]
     """
     return any(_SAYS_CODE.fullmatch(word.lower()) for word in _WORDS.findall(name))
+
+
+def _of_kind(kind: str, sheet: Sheet, rng: np.random.Generator) -> Changes:
+    if kind == DIRTY:
+        return {row: cells for one in DIRTY_KINDS for row, cells in _of_kind(one, sheet, rng).items()}
+    planter = {"missing": _emptied, "shuffled": _shuffled}.get(kind)
+    return planter(sheet, rng) if planter else _changes(sheet, _CHOICES[kind](sheet), _CHANGES[kind], rng)
 
 
 def _sheet(frame: pd.DataFrame) -> Sheet:
@@ -120,7 +129,7 @@ def _fits(values: pd.Series) -> bool:
     return FEWEST_VALUES <= n_values < n_present and values.isna().mean() <= MOST_HOLES
 
 
-def _changes(sheet: Sheet, choices: Choices, change: Change, rng: np.random.Generator) -> dict[int, dict[str, str]]:
+def _changes(sheet: Sheet, choices: Choices, change: Change, rng: np.random.Generator) -> Changes:
     """For rows that are drawn, a column that is drawn and what its cell becomes."""
     if not choices:
         return {}
@@ -197,7 +206,7 @@ def _mismatch(sheet: Sheet, column: str, row: int, rng: np.random.Generator) -> 
     return str(cells.iat[rng.choice(np.flatnonzero(others))])
 
 
-def _emptied(sheet: Sheet, rng: np.random.Generator) -> dict[int, dict[str, str]]:
+def _emptied(sheet: Sheet, rng: np.random.Generator) -> Changes:
     if len(sheet.full) < N_EMPTIED:
         return {}
     is_full = np.flatnonzero(sheet.present[sheet.full].all(axis=1))
@@ -207,7 +216,7 @@ def _emptied(sheet: Sheet, rng: np.random.Generator) -> dict[int, dict[str, str]
     }
 
 
-def _shuffled(sheet: Sheet, rng: np.random.Generator) -> dict[int, dict[str, str]]:
+def _shuffled(sheet: Sheet, rng: np.random.Generator) -> Changes:
     """Every cell is drawn anew from its own column: usual each by itself, odd as a whole."""
     columns = [*sheet.numbers.columns, *sheet.categories]
     if len(columns) < 2:
@@ -233,4 +242,4 @@ _CHANGES: dict[str, Change] = {
     "newcat": _newcat,
     "mismatch": _mismatch,
 }
-KINDS = (*_CHANGES, "missing", "shuffled")
+KINDS = (*_CHANGES, "missing", "shuffled", DIRTY)
