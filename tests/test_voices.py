@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 import rdplearn
 from rdplearn import RDPDetector
 from rdplearn._fit_plan import all_scaled_scores
-from rdplearn._model.combination import PRICE, Combination, Voice, fair_prices, geometric_mean, share_told
-from rdplearn._training.made_up_rows import MADE_UP_ROWS, made_up_rows
+from rdplearn._model.combination import PRICE, Combination, Voice, fair_prices, geometric_mean, share_beyond, share_told
+from rdplearn._training.made_up_rows import MADE_UP_ROWS, made_up_rows, rows_between
 from rdplearn._types import TableColumns
 
 RNG = np.random.default_rng(0)
@@ -111,10 +111,35 @@ def test_the_voice_of_distances_is_scaled_with_the_references_that_it_scores_by(
 
 def test_prices_change_smoothly_and_one_voice_at_most_pays():
     steps = np.linspace(-0.5, 0.5, 501)
-    prices = np.array([fair_prices(0.5, 0.5 + step) for step in steps])
-    assert prices.min() == 0
-    assert (prices.min(axis=1) == 0).all()
-    assert np.abs(np.diff(prices, axis=0)).max() < 0.02 * PRICE
+    for prices in (
+        np.array([fair_prices((0.5, 0.5 + step)) for step in steps]),
+        np.array([fair_prices((0.5, 0.6), (0.3, 0.3 + step)) for step in steps]),
+    ):
+        assert prices.min() == 0
+        assert (prices.min(axis=1) == 0).all()
+        assert np.abs(np.diff(prices, axis=0)).max() < 0.02 * PRICE
+
+
+def test_values_between_the_steps_of_a_column_are_found():
+    steps = np.round(2 * RNG.normal(size=(1500, 2))) / 2
+    between = np.round(2 * RNG.normal(size=(30, 2))) / 2 + RNG.uniform(0.15, 0.35, (30, 2))
+    rows, labels = np.vstack([steps, between]), np.repeat([0, 1], [1500, 30])
+    assert roc_auc_score(labels, -RDPDetector(random_state=0).fit(rows).score_samples(rows)) > 0.85
+
+
+def test_rows_between_others_lie_on_the_lines_that_join_them_dense_and_sparse():
+    rows = np.diag(np.arange(1.0, 31.0))
+    made_up = rows_between(rows, seed=3)
+    assert made_up.shape == rows.shape
+    shares = made_up @ np.diag(1 / np.arange(1.0, 31.0))
+    assert np.allclose(shares.sum(axis=1), 1.0)
+    assert set(np.count_nonzero(made_up, axis=1)) <= {1, 2}
+    assert np.all(shares[np.count_nonzero(shares, axis=1) == 2].max(axis=1) <= 0.75)
+    assert np.allclose(rows_between(sp.csr_array(rows), seed=3).toarray(), made_up)
+
+
+def test_the_share_beyond_counts_rows_above_four_in_five():
+    assert share_beyond(np.array([-1.0, 81.0, 99.0, 200.0]), np.arange(101.0)) == 0.75
 
 
 def test_the_share_told_is_the_area_under_the_curve():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from rdplearn._explain.typical_rows import rows_to_sample
@@ -25,6 +26,7 @@ from rdplearn._model.combination import (
     have_judges,
     mean_of,
     of_others,
+    share_beyond,
     share_told,
     with_voices,
 )
@@ -37,7 +39,7 @@ from rdplearn._training.cells import MOST_CELLS, learn_cells, points_beside
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
-from rdplearn._training.made_up_rows import made_up_rows
+from rdplearn._training.made_up_rows import made_up_rows, rows_between
 from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.row_space import n_directions
@@ -407,15 +409,22 @@ def with_references(panels: Sequence[Panel], plan: FitPlan, prices: Sequence[flo
 
 def shares_told(
     detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], sampled: Matrix
-) -> tuple[float, float]:
-    """The shares of made-up rows that novelty and distance tell from the sampled rows, of which they say `scaled`."""
+) -> tuple[list[float], list[float]]:
+    """How many made-up rows of either sort novelty and distance tell from the sampled rows, of which they say `scaled`.
+
+    The arguments of `fair_prices`.
+    """
     combination = detector.combination_
-    made_up = made_up_rows(sampled, plan.columns, plan.seed)
-    of_made_up = scaled_scores(made_up, scoring_panels(detector), combination, detector.n_jobs)
-    by_novelty, by_distance = (
-        share_told(combination.averages(of_made_up, team), combination.averages(scaled, team)) for team in plan.numbers
-    )
-    return by_novelty, by_distance
+    apart, between = made_up_rows(sampled, plan.columns, plan.seed), rows_between(sampled, plan.seed)
+    both = sp.csr_array(sp.vstack([apart, between])) if sp.issparse(sampled) else np.concatenate([apart, between])
+    said = scaled_scores(both, scoring_panels(detector), combination, detector.n_jobs)
+    n_apart = apart.shape[0]
+    of_apart, of_between = [], []
+    for team in plan.numbers:
+        of_sampled, of_both = combination.averages(scaled, team), combination.averages(said, team)
+        of_apart.append(share_told(of_both[:n_apart], of_sampled))
+        of_between.append(share_beyond(of_both[n_apart:], of_sampled))
+    return of_apart, of_between
 
 
 def said_anew_by_distance(

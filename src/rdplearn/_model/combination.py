@@ -20,7 +20,7 @@ row in a thousand is as odd".
 The voice of distances pays a *price* first, so that it is heard only when it is sure: anomalies may be among the rows
 that it knows. How well does it know the table? Made-up rows tell (`made_up_rows.py`). If it tells them from rows of the
 table better than members with the novelty loss do, its price falls, and its members score by more rows; if it is
-clearly better, the others pay in its place.
+clearly better, the others pay in its place. If it alone sees holes between the rows, its price falls by more than half.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
 MIDDLE_OF_NORMAL = (0.1587, 0.8413)  # two standard deviations apart in a normal distribution
 PRICE = 1.2  # in nats, of a voice of distances that tells made-up rows as well as the other voice does
 CLEARLY = 0.15  # telling so many more of the made-up rows is worth one price
+HOLES, HOLES_WORTH = (0.3, 0.4), 0.6  # telling so many more rows between others is worth this part of a price
 LIMITS = (-1.0, 2.0)  # of how many prices it is worth; beyond one, the other voice pays
+ODD = 0.8  # share of the rows of the table that are not odd
 DECIMALS = 12  # of the score
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
@@ -207,16 +209,21 @@ def with_voices(
     return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
 
 
-def fair_prices(told_by_novelty: float, told_by_distance: float) -> list[float]:
-    """What the two voices pay, by the share of made-up rows that each tells from rows of the table.
+def fair_prices(made_up: Sequence[float], between: Sequence[float] = (0.0, 0.0)) -> list[float]:
+    """What the two voices pay, by how many made-up rows novelty tells from rows of the table, and how many distance.
+
+    made_up : where nothing goes together, see `share_told`; between : where they lie between rows, see `share_beyond`
 
     Examples
     --------
-    >>> [fair_prices(0.7, told) for told in (0.55, 0.7, 0.85, 1.0)]
+    >>> [fair_prices((0.7, told)) for told in (0.55, 0.7, 0.85, 1.0)]
     [[0.0, 2.4], [0.0, 1.2], [0.0, 0.0], [1.2, 0.0]]
+    >>> [fair_prices((0.7, 0.7), (0.2, told)) for told in (0.5, 0.55, 0.9)]
+    [[0.0, 1.2], [0.0, 0.84], [0.0, 0.48]]
     """
-    better = float(np.clip((told_by_distance - told_by_novelty) / CLEARLY, *LIMITS))
-    of_distance = round(PRICE * (1.0 - better), DECIMALS)
+    knows_more = (made_up[1] - made_up[0]) / CLEARLY
+    sees_holes = float(np.interp(between[1] - between[0], HOLES, (0.0, HOLES_WORTH)))
+    of_distance = round(PRICE * (1.0 - float(np.clip(knows_more + sees_holes, *LIMITS))), DECIMALS)
     return [max(0.0, -of_distance), max(0.0, of_distance)]
 
 
@@ -278,6 +285,17 @@ def _by_judges(scaled: Doubles, judges: Flags, weights: Doubles) -> Doubles:
     of_team = of_row + of_judge * np.sum((weights / weights.sum()) ** 2)
     shrunk = np.sqrt(of_team / np.maximum(of_row + of_judge * chance, SMALLEST_SCORE))
     return np.asarray(usual + (np.minimum(shrunk, 1.0) * ours)[:, None])
+
+
+def share_beyond(made_up: Doubles, real: Doubles) -> float:
+    """How many made-up rows have a higher score than four in five rows of the table.
+
+    Examples
+    --------
+    >>> share_beyond(np.array([1.0, 5.0]), np.arange(5.0))
+    0.5
+    """
+    return float(np.mean(made_up > np.quantile(real, ODD)))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:
