@@ -42,6 +42,7 @@ def test_one_more_row_or_column_changes_hardly_anything(n_rows, n_columns, more)
     before, after = usual_for_shape(n_rows, n_columns), usual_for_shape(n_rows + more[0], n_columns + more[1])
     few = 0.3 if n_columns < 10 else 0.05  # a column more is much where there are five
     assert after.n_steps == pytest.approx(before.n_steps, rel=few, abs=1)
+    assert after.n_components == pytest.approx(before.n_components, rel=few, abs=1)
     assert after.learning_rate == pytest.approx(before.learning_rate, rel=few)
     assert after.even_residuals == pytest.approx(before.even_residuals, abs=few)
     assert after.max_samples == pytest.approx(before.max_samples, rel=few)
@@ -188,12 +189,12 @@ def test_auto_is_no_view_or_mapping_to_take_turns_with():
 
 def test_targets_of_a_number_of_their_own_need_as_many_components():
     with pytest.raises(ValueError, match="Got 8 and 32: make them equal"):
-        RDPDetector(mapping=RandomMapping(n_targets=8)).fit(np.eye(4))
+        RDPDetector(mapping=RandomMapping(n_targets=8), n_components=32).fit(np.eye(4))
 
 
 @pytest.mark.parametrize(
     ("given", "rate"),
-    [({}, 1.0), ({"n_steps": 240}, 0.25), ({"n_components": 64}, 2.0), ({"learning_rate": 0.3}, 0.3)],
+    [({}, 2.0), ({"n_steps": 240}, 0.5), ({"n_components": 32}, 1.0), ({"learning_rate": 0.3}, 0.3)],
 )
 def test_all_steps_together_go_as_far_for_each_number_unless_a_rate_is_given(given, rate):
     assert RDPDetector(**given).for_shape(99, 5).learning_rate == pytest.approx(rate, rel=0.01)

@@ -373,9 +373,17 @@ def test_a_file_that_leaves_the_number_of_components_open_has_as_many_as_targets
     parameters = header["model"]["parameters"]
     parameters["n_components"] = None
     parameters["score_rounds"] = 2
-    del parameters["even_residuals"], header["model"]["n_scoring"]
+    del parameters["even_residuals"], header["model"]["n_scoring"], header["model"]["chosen"]["n_components"]
     again = rdplearn.load(rewrite(tmp_path / "earlier", header, arrays))
     assert again.n_components == 32
+    np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
+
+
+def test_components_that_follow_from_the_shape_come_back_left_open(tmp_path: Path, table):
+    detector = RDPDetector(n_members=2, random_state=0).fit(table)
+    rdplearn.save(detector, tmp_path / "model")
+    again = rdplearn.load(tmp_path / "model")
+    assert (again.n_components, again.chosen_.n_components) == (None, 64)
     np.testing.assert_array_equal(again.score_samples(table), detector.score_samples(table))
 
 

@@ -261,7 +261,7 @@ def boosting_settings(
         filling = Filling(directions, directions, is_sparse=False)
     return BoostingSettings(
         training=training,
-        n_components=detector.n_components,
+        n_components=chosen.n_components,
         n_rounds=detector.n_rounds,
         filter_fraction=0.0 if is_clean(detector) else detector.filter_fraction,
         shrinkage=detector.shrinkage,
@@ -269,7 +269,7 @@ def boosting_settings(
         even_residuals=chosen.even_residuals,
         score_rounds=n_scoring,
         n_rounds_kept=n_scoring if find(KeepRounds, detector.callbacks) is None else detector.n_rounds,
-        engine=choose_engine(engine, n_all_steps, filling, detector.n_components, training),
+        engine=choose_engine(engine, n_all_steps, filling, chosen.n_components, training),
         torch=wanted,
         callbacks=tuple(detector.callbacks or ()),
         folder=folder,

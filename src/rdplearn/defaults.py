@@ -9,7 +9,7 @@ One rule for all shapes, and no limit at which it jumps: what is left open follo
 
 - The *patience* of members rises from 0 to 1 with the columns (a half at 150 of them) and with the rows (a half at
   15,000, in a table of more than a few columns). 60 steps say little of hundreds of columns; and to score many rows
-  takes so long that a longer training is hardly noticed.
+  takes so long that a longer training is hardly noticed, but that components count.
 - The *width* rises from 0 to 1 with the columns, a half at 500. Of thousands of columns, components that look at one to
   three each see next to nothing, and robust scales blow up the many columns that are nearly constant: there the paper's
   view does better, more members have to agree, each needs more rows, and the last round says as much as all.
@@ -17,13 +17,14 @@ One rule for all shapes, and no limit at which it jumps: what is left open follo
 =================  ==============================================  ============================  ====================
 left open          small table                                     full patience                 full width, beside it
 =================  ==============================================  ============================  ====================
-members            12                                              10                            12
+members            10                                              10                            12
+components         64                                              32                            32
 views              robust, rank, robust, robust+rank,              the same                      minmax, robust
                    rank+surprise
 mapping η          few for one in five, orthogonal for the rest    orthogonal                    orthogonal
 steps in a round   60                                              240                           120
 rows in a step     40                                              40                            80
-learning rate      1                                               a half                        1
+learning rate      2                                               a half                        1
 even residuals     1                                               0                             0
 rows of a member   1,024                                           1,024                         4,096
 rounds that score  the last 2                                      the last 2                    the last
@@ -124,7 +125,6 @@ TRANSFORMER_PAPER: dict[str, Any] = {
     "dropout": 0.1,
 }
 
-USUAL_COMPONENTS = 32  # the learning rates below are for so many
 GOLDEN = 0.6180339887498949  # its multiples, without the whole part, fall evenly between 0 and 1
 VIEWS = ("robust", "rank", "robust", "robust+rank", "rank+surprise")
 WIDE_VIEWS = ("minmax", "robust")
@@ -143,6 +143,7 @@ class DetectorChoices:
     n_members: int
     views: tuple[str, ...]
     mapping: tuple[Any, ...]
+    n_components: int
     n_steps: int
     batch_size: int
     learning_rate: float
@@ -163,16 +164,17 @@ def usual_for_shape(n_rows: int, n_columns: int) -> DetectorChoices:
     ('minmax', 'robust')
     """
     patience, width = patience_for(n_rows, n_columns), width_of(n_columns)
-    n_members = round(12 - 2 * patience + 2 * width)
+    n_members = round(10 + 2 * width)
     views = [turn_of(number, WIDE_VIEWS if goes_along(number, width) else VIEWS) for number in range(n_members)]
     is_few = [number % 5 == 0 and not goes_along(number, patience) for number in range(n_members)]
     return DetectorChoices(
         n_members=n_members,
         views=repeated_part(views),
         mapping=repeated_part(["few" if few else "orthogonal" for few in is_few]),
+        n_components=round(64 * 0.5**patience),
         n_steps=round(60 * 4**patience * 0.5**width),
         batch_size=round(40 * 2**width),
-        learning_rate=0.5**patience * 2**width,
+        learning_rate=2 * 0.25**patience * 2**width,
         even_residuals=1.0 - patience,
         max_samples=round(1_024 * 4**width),
         score_rounds=round(2 - width),
@@ -228,22 +230,23 @@ def repeated_part(turns: Sequence[str]) -> tuple[str, ...]:
 def choose_for_detector(n_rows: int, n_columns: int, given: dict[str, Any]) -> DetectorChoices:
     """Settle what the user has left open ("auto" or None) for a table of this shape.
 
-    given : the detector's parameters. More steps than usual are smaller ones, and each of `n_components` learns as fast
-        however many there are.
+    given : the detector's parameters. More steps than usual are smaller ones, and each component learns as fast however
+        many there are.
 
     Examples
     --------
     >>> from rdplearn import RDPDetector
     >>> chosen = choose_for_detector(500, 5, RDPDetector(n_steps=120).get_params())
     >>> chosen.n_steps, round(chosen.learning_rate, 2), chosen.n_members
-    (120, 0.5, 12)
+    (120, 1.0, 10)
     """
     usual = usual_for_shape(n_rows, n_columns)
     settled = {field.name: given[field.name] for field in fields(usual) if given.get(field.name) is not None}
     settled["distance_members"] = n_distance_members(usual, given)
-    n_steps = settled.get("n_steps", usual.n_steps)
-    pace = given["n_components"] / USUAL_COMPONENTS * usual.n_steps / n_steps
-    settled.setdefault("learning_rate", usual.learning_rate * pace)
+    more_steps, more_components = (
+        settled.get(name, getattr(usual, name)) / getattr(usual, name) for name in ("n_steps", "n_components")
+    )
+    settled.setdefault("learning_rate", usual.learning_rate * more_components / more_steps)
     if "even_residuals" in settled:
         settled["even_residuals"] = float(settled["even_residuals"])
     for name in ("views", "mapping"):

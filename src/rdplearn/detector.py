@@ -97,8 +97,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     ----------
     **Everyday**
     n_members : int, default=None
-        Size of the ensemble. By default 12, down to 10 with patience. More give a steadier ranking. Up to 4 that
-        predict distances come on top, see `distance_weight`.
+        Size of the ensemble. By default 10, up to 12 with the width. More give a steadier ranking. Up to 4 that predict
+        distances come on top, see `distance_weight`.
     n_jobs : int, default=None
         Threads, as in scikit-learn; the result does not depend on it. `joblib.parallel_config` may place the members on
         another backend.
@@ -147,9 +147,9 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         transformer is cloned, seeded and fitted on each member's rows; a callable takes rows to targets and must always
         give the same answer; `rdplearn.RandomMapping` adds options. With a list, members take turns; "auto" is "few"
         for one in five and "orthogonal" for the rest, or for all with patience.
-    n_components : int, default=32
+    n_components : int, default=None
         Components of φ(x), the paper's M; η has as many, unless `RandomMapping` says otherwise. More give a steadier
-        ranking for more time.
+        ranking for more time. By default 64, falling to 32 with patience.
     **Losses**
     distance_weight : float, default=None
         Weight of the distance prediction loss beside the novelty loss, 1 in the paper. By default the two have members
@@ -170,8 +170,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
     batch_size : int, default=None
         Rows in each step. By default 40, up to 80 with the width.
     learning_rate : float, default=None
-        By default 1, a half with patience, twice as much with the width; less in proportion for more steps than the
-        shape asks for, and more for more than 32 components, so that each learns as fast however many there are.
+        By default 2, a half with patience, twice as much with the width; less in proportion for more steps than the
+        shape asks for, and more for more components, so that each learns as fast however many there are.
     momentum : float in [0, 1), default=0.9
     max_grad_norm : float, default=0.1
         The gradient of all of φ's parameters together is clipped to this norm.
@@ -256,7 +256,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         "combination": [StrOptions({"mean", "geometric"})],
         "even_residuals": ["boolean", Interval(Real, 0, 1, closed="both"), None],
         "mapping": [str, HasMethods(["fit", "transform"]), callable, RandomMapping, list, tuple],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "distance_weight": [Interval(Real, 0, None, closed="left"), None],
         "novelty_weight": [Interval(Real, 0, None, closed="left")],
         "inner_product": [StrOptions({"l1", "plain"})],
@@ -291,7 +291,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         combination: Literal["mean", "geometric"] = "geometric",
         even_residuals: float | None = None,
         mapping: Any = "auto",
-        n_components: int = 32,
+        n_components: int | None = None,
         distance_weight: float | None = None,
         novelty_weight: float = 1.0,
         inner_product: Literal["l1", "plain"] = "l1",

@@ -61,6 +61,7 @@ ACTIVATIONS = ("leaky", "linear", "cosine")
 VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": CURVE_FIELDS}
 CHOICES = {
     "n_members": int,
+    "n_components": int,
     "n_steps": int,
     "batch_size": int,
     "learning_rate": float,
@@ -262,7 +263,7 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
     }  # said once, there
     stored = make(StoredDetector, values, OWNER)
     panels = [_read_panel(panel, of_all, stored.parameters) for panel in stored.panels]
-    parameters = _with_components(stored.parameters, panels)
+    parameters = _with_components(stored, panels)
     detector = with_parameters(RDPDetector, parameters, check_parameters, OWNER)
     _require_sense(stored, panels, detector)
     return stored, panels, detector
@@ -287,11 +288,10 @@ def _with_scoring(description: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**description, "n_scoring": min(wanted)} if len(wanted) == 2 else description
 
 
-def _with_components(parameters: dict[str, Any], panels: list[StoredPanel]) -> dict[str, Any]:
-    """The parameters with `n_components`, which files of earlier versions leave open: as many as there are targets."""
-    if parameters.get("n_components") is not None or not panels:
-        return parameters
-    return {**parameters, "n_components": panels[0].n_targets}
+def _with_components(stored: StoredDetector, panels: list[StoredPanel]) -> dict[str, Any]:
+    """The parameters with `n_components`; files of the first versions leave it open: there are as many as targets."""
+    is_told = stored.parameters.get("n_components") is not None or "n_components" in (stored.chosen or {})
+    return stored.parameters if is_told or not panels else {**stored.parameters, "n_components": panels[0].n_targets}
 
 
 def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: RDPDetector) -> None:
@@ -310,6 +310,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
     for name, is_sensible in sensible.items():
         if not is_sensible:
             raise ModelFileError(f"{OWNER} has an impossible {name!r}: {getattr(stored, name)!r:.60}.")
+    n_components = detector.n_components or (stored.chosen or {}).get("n_components")
     for panel in panels:
         n_seen = stored.n_columns * len(panel.views)
         fits = panel.activation is not None or panel.n_targets == n_seen
@@ -317,13 +318,13 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
         n_rounds = (1,) if by_distance and detector.novelty_weight > 0 else (stored.n_scoring, detector.n_rounds)
         of_panel = {
             "n_rounds": panel.n_rounds in n_rounds,
-            "n_components": panel.n_components > 0 and (by_distance or panel.n_components == detector.n_components),
+            "n_components": panel.n_components > 0 and (by_distance or panel.n_components == n_components),
             "n_subsamples": panel.n_subsamples > 0 and panel.n_references % panel.n_subsamples == 0,
             "neighbour": 0 <= panel.neighbour <= panel.n_subsamples,
             "n_references": by_distance or detector.novelty_weight > 0,
             "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
-            "n_targets": fits and (by_distance or panel.n_targets == detector.n_components),
+            "n_targets": fits and (by_distance or panel.n_targets == n_components),
         }
         for name, is_sensible in of_panel.items():
             if not is_sensible:
@@ -371,7 +372,7 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
     """What the fit had chosen. A file of format 1 does not say: then what the rule says of a table of few rows."""
     if stored.chosen is None:
         return choose_for_detector(0, stored.n_columns, detector.get_params(deep=False))
-    chosen = {"distance_members": 0, **stored.chosen}  # none in earlier files
+    chosen = {"distance_members": 0, "n_components": detector.n_components, **stored.chosen}  # not in earlier files
     if isinstance(chosen.get("even_residuals"), bool):  # yes or no, in earlier files
         chosen["even_residuals"] = float(chosen["even_residuals"])
     if set(chosen) != {*CHOICES, "views", "mapping"} or not isinstance(chosen["mapping"], list):
