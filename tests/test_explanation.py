@@ -250,7 +250,9 @@ def test_some_rows_of_a_table(model: TableModel):
     some = model.explain(TABLE, rows=[200, 3, 3])
     np.testing.assert_array_equal(some.contributions, whole.contributions[[200, 3, 3]])
     assert some.values[0].tolist() == whole.values[200].tolist()
-    with pytest.raises(TableError, match="has 300 rows, and no row 301"):
+    with pytest.raises(
+        TableError, match=r"counts from 0, and the table has 300 rows: the last is 299\. Got 300 instead\."
+    ):
         model.explain(TABLE, rows=[300])
     with pytest.raises(TableError, match=r"counts from 0\. Got -1"):
         model.explain(TABLE, rows=[-1])
@@ -258,6 +260,8 @@ def test_some_rows_of_a_table(model: TableModel):
         model.explain(TABLE, rows=5)
     with pytest.raises(TableError, match="no rows"):
         model.explain(TABLE.slice(0, 0))
+    with pytest.raises(TableError, match="There are no rows in the table to explain"):
+        model.explain(TABLE.slice(0, 0), rows=[0])
 
 
 def test_explanations_survive_a_model_file(model: TableModel, tmp_path):

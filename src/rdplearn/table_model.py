@@ -26,9 +26,9 @@ from rdplearn._explain.notebook import html_table
 from rdplearn._explain.reasons import MOST_EXPLAINED, REASON_COLUMNS, in_their_places, ranks, reason_columns
 from rdplearn._files.read_ahead import read_ahead
 from rdplearn._scoring.scores import rows_so_far
-from rdplearn._to_dask import for_partitions
+from rdplearn._to_dask import for_partitions, is_partitioned
 from rdplearn.detector import RDPDetector
-from rdplearn.errors import TableError, told_already
+from rdplearn.errors import RowPlaceError, TableError, told_already
 from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.memory import TableMemory, faded, learn_memory
@@ -153,6 +153,14 @@ class TableModel(BaseEstimator):
         self.encoder.n_rows_ += sample.n_rows_seen
         return self
 
+    def fit_predict(self, table: Any, y: object = None) -> npt.NDArray[np.int64]:
+        """Fit, and predict for the same rows; see `fit` and `predict`."""
+        return self._fit_and("predict", table)
+
+    def fit_transform(self, table: Any, y: object = None) -> npt.NDArray[np.float32]:
+        """Fit, and transform the same rows; see `fit` and `transform`."""
+        return self._fit_and("transform", table)
+
     @for_partitions
     def score_samples(self, table: Any) -> npt.NDArray[np.float64]:
         """How normal each row is: the higher, the more normal. Shape (n_rows,)."""
@@ -211,8 +219,8 @@ class TableModel(BaseEstimator):
             found, first_row = found + len(here), first_row + batch.num_rows
             if wanted is not None and found == len(wanted):
                 break
-        if wanted is not None and found < len(wanted):
-            raise TableError(f"{opened.name} has {first_row:,} rows, and no row {wanted[found] + 1:,}.")
+        if wanted is not None and found < len(wanted) and first_row:
+            raise RowPlaceError(opened.name, first_row, int(wanted[found]))
         if not pieces:
             raise TableError(f"There are no rows in {opened.name} to explain.")
         explanation = joined(pieces)
@@ -256,6 +264,12 @@ class TableModel(BaseEstimator):
         """Explain rows of a table that are encoded already."""
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
+
+    def _fit_and(self, method: str, table: Any) -> Any:
+        """Fit, and then do this with the same rows, which may be those of a stream that can be read once."""
+        getattr(self.estimator, method)  # what it cannot do is told before the work
+        opened = table if is_partitioned(table) else open_table(table)
+        return getattr(self.fit(opened), method)(opened)
 
     def _sample(self, table: Table) -> RowSample:
         """As many rows as the estimator is fitted on."""

@@ -23,6 +23,12 @@ def shell(command: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", program + command], capture_output=True, text=True, check=False, **options)
 
 
+def test_the_package_is_the_program_as_well():
+    done = subprocess.run([sys.executable, "-m", "rdplearn", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("rdplearn ")
+
+
 def test_a_reader_that_has_seen_enough_ends_it_by_sigpipe(model: Path, tmp_path: Path):
     (tmp_path / "long.csv").write_text(sales(20_000))
     done = shell(f"rdplearn score {model} {tmp_path}/long.csv -o - --jobs 1 | head -n 1; exit ${{PIPESTATUS[0]}}")
