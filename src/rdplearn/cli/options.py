@@ -48,7 +48,10 @@ TableOrModel = Annotated[
         help="A table (CSV, Excel, Parquet, Arrow, JSON Lines; - reads stdin), or a model file that -m wrote.",
     ),
 ]
-TableAfterModel = Annotated[str | None, typer.Argument(metavar="TABLE", help="The table, if a model comes first.")]
+TableAfterModel = Annotated[
+    str | None,
+    typer.Argument(metavar="TABLE", help="The table, if a model comes first; else a further file.", show_default=False),
+]
 ReportPath = Annotated[
     str | None,
     typer.Option("--report", metavar="FILE", help="Write what was found as a page: one HTML file."),
@@ -112,6 +115,7 @@ class FileOptions:
 
     first: TableOrModel = None
     second: TableAfterModel = None
+    more: MoreTables = None
     output: OutputPath = None
     if_exists: IfExistsOption = None
     kept_model: KeptModel = None
@@ -121,13 +125,13 @@ class FileOptions:
         """The model, if one was named: before a table, or alone, when a database has the table."""
         from rdplearn._storage.container import looks_like_model_file
 
-        is_model = self.first not in (None, "-") and looks_like_model_file(str(self.first))
-        return self.first if self.second is not None or is_model else None
+        return self.first if self.first not in (None, "-") and looks_like_model_file(str(self.first)) else None
 
     @property
-    def table(self) -> str | None:
-        """The table, unless a database has it."""
-        return self.first if self.model is None else self.second
+    def tables(self) -> list[str]:
+        """The table as it was named, or its files; nothing if a database has it."""
+        named = [self.first if self.model is None else None, self.second, *(self.more or ())]
+        return [file for file in named if file is not None]
 
 
 @dataclass(frozen=True)
