@@ -144,6 +144,37 @@ class Reviewed(ReportingMixin, BaseEstimator):
         rows, answers, names = zip(*told, strict=True)
         return stacked(rows), list(answers), list(names)
 
+    def take_over(self, other: Reviewed) -> Self:
+        """Take the answers, names and muting rules of another one, such as that of a detector before a new fit.
+
+        Examples
+        --------
+        >>> import numpy as np, rdplearn
+        >>> table = np.random.default_rng(0).normal(size=(500, 4))
+        >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, random_state=0).fit(table)
+        >>> old = rdplearn.review(detector).tell(table[:1], "normal", names=["the first"])
+        >>> new = rdplearn.review(detector.fit(table[:400])).take_over(old)
+        >>> new.answers()[1:]
+        (['normal'], ['the first'])
+        """
+        if not isinstance(other, Reviewed):
+            raise TypeError(
+                f"The 'other' parameter of take_over must be a reviewed detector. Got {type(other).__name__} instead."
+            )
+        rows, answers, names = other.answers()
+        if answers and rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"The answers are about rows of {rows.shape[1]} columns, and this detector has {self.n_features_in_}. "
+                "Tell the rows that it knows."
+            )
+        for rule in other.rules_:
+            self._require_new(rule.name)
+        self.rules_ = [*self.rules_, *other.rules_]
+        if answers:
+            self.answers_.add(read_matrix(self._nameless, rows, reset=False), answers, names)
+        self._forget_learned()
+        return self
+
     @for_partitions
     def asking(self, X: Any) -> Asking:
         """The rows of a table to be asked about, one after the other: scored once, for many answers."""
@@ -189,9 +220,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     def add_rule(self, rule: MutingRule) -> None:
         """Add a rule; its name must be new."""
-        if any(rule.name == known.name for known in self.rules_):
-            raise ValueError(f"There is a muting rule {rule.name!r} already. Pass another name, or unmute it first.")
+        self._require_new(rule.name)
         self.rules_.append(rule)
+
+    def _require_new(self, name: str) -> None:
+        if any(name == known.name for known in self.rules_):
+            raise ValueError(f"There is a muting rule {name!r} already. Pass another name, or unmute it first.")
 
     def unmute(self, name: str) -> Self:
         """Remove a muting rule."""
@@ -296,7 +330,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
         if _identity(self.detector) != self._made_for:
             raise ValueError(
                 "The detector was fitted again after these answers were told, so they are about scores that no longer "
-                "exist. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them again."
+                "exist. Nothing is lost: rdplearn.review(model).take_over(old) takes answers, names and muting rules along."
             )
         return read_matrix(self.detector, X, reset=False)
 
