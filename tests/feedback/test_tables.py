@@ -117,6 +117,11 @@ def test_wrong_rules_are_refused(fitted, trips):
     with pytest.raises(ValueError, match=r"must name columns of the model, such as 'km'. Got 'town'"):
         model.mute(trips.iloc[[0]], "town")
     assert model.mute(trips.iloc[[0]], "city", name="c").words.keys() == {"city"}
+    with pytest.raises(ValueError, match=r"must be one line of printable letters\. Got 'two\\nlines' instead"):
+        model.mute(trips.iloc[[0]], name="two\nlines")
+    model.tell(trips.iloc[[1]], "anomalous")
+    with pytest.raises(ValueError, match=r"The row was told as anomalous.*are fine\. Take the answer back first"):
+        model.mute(trips.iloc[[1]])
     with pytest.raises(TableError, match=r"made of one row. Got 2 instead"):
         model.mute(trips.iloc[:2])
     with pytest.raises(TypeError, match="fitted already"):

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._explain.kinds import ANSWERS_COLUMN
-from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
+from rdplearn._feedback.answers import Answers, checked_answers, checked_names, row_keys, stacked, weighed
 from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
 from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
@@ -200,7 +200,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
         Parameters
         ----------
-        row : one row, of shape (1, n_columns)
+        row : one row, of shape (1, n_columns), that was not told as anomalous
         same : columns that must be as in this row; one alone may be named as it is
         name : the name of the rule, for `unmute`; by default made from what it says
         values : the values of the row in the words of the table, for each group of columns; by default its numbers
@@ -208,6 +208,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
         matrix = self._rows(row)
         if matrix.shape[0] != 1:
             raise ValueError(f"The 'row' parameter of mute must be one row. Got {matrix.shape[0]} instead.")
+        told = self.answers_.told.get(row_keys(matrix)[0])
+        if told is not None and told.verdict == "anomalous":
+            raise ValueError(
+                "The row was told as anomalous, and a muting rule says that rows like it are fine. Take the answer "
+                "back first, with take_back, or pass another row."
+            )
         explanation = self._nameless.explain(matrix, groups=self._groups)
         cells = dense(explanation.values)[0] if values is None else values
         same_columns = [same] if isinstance(same, str) else list(same)
@@ -330,7 +336,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
         if _identity(self.detector) != self._made_for:
             raise ValueError(
                 "The detector was fitted again after these answers were told, so they are about scores that no longer "
-                "exist. Nothing is lost: rdplearn.review(model).take_over(old) takes answers, names and muting rules along."
+                "exist. Nothing is lost: rdplearn.review(model).take_over(old) takes answers, names and muting rules "
+                "along."
             )
         return read_matrix(self.detector, X, reset=False)
 

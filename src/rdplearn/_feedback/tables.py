@@ -57,7 +57,8 @@ class ReviewedTable(TableModel):
         """
         if not isinstance(other, ReviewedTable):
             raise TypeError(
-                f"The 'other' parameter of take_over must be a reviewed table model. Got {type(other).__name__} instead."
+                "The 'other' parameter of take_over must be a reviewed table model. Got "
+                f"{type(other).__name__} instead."
             )
         if other._read_as != self._read_as:
             raise TableError(
