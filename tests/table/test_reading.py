@@ -273,3 +273,47 @@ def test_pandas_round_trip_through_csv(table, tmp_path):
     assert encoder.describe()[0]["kind"] == "identifier"  # the index that pandas writes
     frame = pd.read_csv(path, index_col=0)
     np.testing.assert_allclose(encoder.transform(frame), TableEncoder().fit_transform(table), rtol=1e-5)
+
+
+SWALLOWED = {
+    "to the end": ('a,b\n1,x\n2,"y\n3,z\n', r"Line 3 of '.*' opens a quotation mark that is never closed", 0),
+    "to the end of a wide row": ('a,b\n1,x\n"2,y\n3,z\n', r"Line 3 of '.*' opens a quotation mark that is never", 0),
+    "up to the next": ('a,b\n1,x\n2,"y\n3,"z"\n4,w\n', r"Line 3 of '.*' opens a quotation mark that line 4 closes", 3),
+    "among others": (
+        'a,b\n1,"x\ny"\n\n2,"y\n3,"z"\n4,w\n',
+        r"Line 5 of '.*' opens a quotation mark that line 6 closes",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWALLOWED)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_quotation_mark_left_open_is_told_with_its_line(name: str, line_end: str, tmp_path):
+    content, told, n_rows = SWALLOWED[name]
+    path = tmp_path / "open.csv"
+    path.write_text(content.replace("\n", line_end), newline="")
+    if n_rows == 0:
+        with pytest.raises(TableError, match=told + r".*Close it, or double it if it belongs to the text\."):
+            read(path)
+        return
+    table = open_table(path)
+    with pytest.warns(RDPWarning, match=told + r" inside of a cell, so that all between is one cell\. Close it"):
+        assert sum(batch.num_rows for batch in table.batches()) == n_rows
+    assert sum(batch.num_rows for batch in table.batches()) == n_rows  # told once
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'a,b\n1,"x\ny"\n2,"he said ""no""\nand ""yes"""\n',
+        'a,b\n1,5" pipe\n2,6" pipe\n',
+        'a,b\n1,"x" y\n2,"x\ny"\n',
+        'a;b\n1;"x,\n"""\n2;y\n',
+        'a\n"one\n\ntwo"\n"three"',
+    ],
+)
+def test_quotation_marks_that_are_closed_are_fine(content: str, tmp_path):
+    path = tmp_path / "closed.csv"
+    path.write_text(content)
+    assert len(read(path)["a"]) == 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError
 from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
+from rdplearn.table.quotation_marks import has_line_breaks, tell_open_marks
 from rdplearn.table.sniffing import first_rows, sniff_encoding, sniff_header, sniff_separator, with_row_names
 from rdplearn.table.wording import shown
 
@@ -51,9 +52,12 @@ def read_csv(
     n_skipped = _n_blank_lines(text) + 1 if has_header else 0  # Arrow counts the blank lines above the header
     is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
     opener = _in_utf8(opener, encoding, name)
+    marks_are_known = False
 
     def read() -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
+
+        nonlocal marks_are_known
 
         if is_header_alone:  # Arrow takes a line that does not end for one that is too long
             return
@@ -63,11 +67,15 @@ def read_csv(
                 try:
                     parts = _open(file, len(names), separator, n_skipped, n_parts)
                     for batch in _after(rows_read, _joined(parts, n_parts)):
+                        if not marks_are_known and has_line_breaks(batch):
+                            tell_open_marks(opener, name, separator)
+                            marks_are_known = True
                         yield pa.RecordBatch.from_arrays(batch.columns, names=names)
                         rows_read += batch.num_rows
                     return
                 except pa.ArrowInvalid as fault:
                     if n_parts == PARTS_OF_A_BLOCK[-1] or LONG_ROW not in str(fault):
+                        tell_open_marks(opener, name, separator)  # which may well be the reason
                         raise TableError(_explain(str(fault), name, rows_read, n_skipped)) from None
 
     return names, read
