@@ -210,6 +210,29 @@ def test_a_number_can_mean_missing_in_a_column_of_numbers(marker, kind):
     assert encoder.transform(pa.table({"column": values[:1], "other": [1]}))[0, :2].tolist() == [5, 1]
 
 
+def test_dates_that_do_not_fit_the_format_are_read_in_its_order_and_told():
+    values = ["05/10/18", "13/10/18", "05/11/2018", "06/11/2018"] * 10
+    with pytest.warns(
+        RDPWarning, match=r"'a'.* in 20 rows that --date-format does not fit \(first: row 3, '05/11/2018'"
+    ):
+        encoder = TableEncoder(date_format="%d/%m/%y").fit(pa.table({"a": values}))
+    days = encoder.transform(pa.table({"a": values[:4]}))[:, 0]
+    assert days.tolist() == [0, 8, 31, 32]
+    assert encoder.describe()[0]["note"] == "20 rows not as --date-format says, such as '05/11/2018'"
+    with pytest.warns(RDPWarning, match=r"--date-format does not fit"):
+        by_month = TableEncoder(date_format="%m/%d/%y").fit(pa.table({"a": ["05/10/18", "05/11/18", "05/12/2018"] * 9}))
+    assert by_month.transform(pa.table({"a": ["05/10/18", "05/12/2018"]}))[:, 0].tolist() == [0, 2]
+
+
+def test_a_date_format_that_fits_nothing_is_told():
+    values = [f"{1 + row % 28:02d}/{1 + row % 12:02d}/2024" for row in range(60)]
+    told = r"No cell of the table is written as --date-format says, '%d\.%m\.%Y'"
+    with pytest.warns(RDPWarning, match=told):
+        TableEncoder(date_format="%d.%m.%Y").fit(pa.table({"a": values}))
+    with pytest.warns(RDPWarning, match=told):
+        TableEncoder(date_format="%d.%m.%Y").fit(pa.table({"a": [row % 9 for row in range(60)], "b": ["x", "y"] * 30}))
+
+
 def test_a_date_format_decides_what_is_ambiguous():
     values = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/18" for i in range(N)]
     by_day = first_numbers(values, date_format="%d/%m/%y")

@@ -81,6 +81,13 @@ def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str |
         With `strict`, when nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or
         meant is for the user to say. Without, they count as missing, are marked, and told in a warning.
     """
+    decision = _decide(column, rules, table, told)
+    if decision.kind == "date" and column.n_in_format and column.not_in_format.n_rows:
+        return _telling_format(decision, column, table)
+    return decision
+
+
+def _decide(column: ColumnSummary, rules: TextRules, table: str, told: str | None) -> Decision:
     if told is not None:
         return _as_told(column, rules, table, told)
     if column.trouble:
@@ -154,8 +161,8 @@ def day_first_of(column: ColumnSummary, rules: TextRules) -> bool:
     """Whether 01/02/2024 starts with the day: as told, else as more of the column's dates allow."""
     if column.form == "moment":
         return False
-    if rules.day_first is not None:
-        return rules.day_first
+    if rules.first_is_day is not None:
+        return rules.first_is_day
     return column.moments[True].count > column.moments[False].count
 
 
@@ -355,6 +362,18 @@ def _with_misfits(decision: Decision, column: ColumnSummary, stray: Stray, what:
     )
 
 
+def _telling_format(decision: Decision, column: ColumnSummary, table: str) -> Decision:
+    stray = column.not_in_format
+    rows, order = rows_text(stray.n_rows), _order(decision.day_first)
+    warning = (
+        f"Column {shown(column.name)} of {table} has dates in {rows} that --date-format does not fit (first: row "
+        f"{stray.first_row}, {shown(stray.first_text)}); they were read as usual, with {order}. Write all dates "
+        "alike, or pass another --date-format."
+    )
+    note = f"{rows} not as --date-format says, such as {shown(stray.first_text)}"
+    return replace(decision, note=_joined(decision.note, note), warning=_joined(decision.warning, warning, " "))
+
+
 def _telling_markers(decision: Decision, column: ColumnSummary, table: str) -> Decision:
     if decision.kind in ("category", "text", "identifier"):
         return decision
@@ -380,7 +399,7 @@ def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decisio
         return _with_misfits(Decision("date", day_first=day_first), column, stray, "date", table)
     orders_differ = set(column.moments[True].sample.hashes) != set(column.moments[False].sample.hashes)
     same_count = column.moments[True].count == column.moments[False].count
-    if rules.day_first is None and same_count and orders_differ:
+    if rules.first_is_day is None and same_count and orders_differ:
         return Decision(
             "date",
             "month read before day",

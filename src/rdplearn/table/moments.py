@@ -78,7 +78,7 @@ def read_moments(array: pa.Array, day_first: bool, date_format: str | None = Non
         return np.full(len(array), np.nan)
     texts = words_of(array)
     if date_format is not None:
-        as_told = _read_format(texts, date_format)
+        as_told = read_format(texts, date_format)
         return np.where(np.isnan(as_told), read_moments(texts, day_first), as_told)
     iso_dates = cast_if_all_can(texts, pa.timestamp("us"))
     if iso_dates is not None:
@@ -93,7 +93,8 @@ def read_moments(array: pa.Array, day_first: bool, date_format: str | None = Non
     return seconds
 
 
-def _read_format(texts: pa.Array, date_format: str) -> NDArray[np.float64]:
+def read_format(texts: pa.Array, date_format: str) -> NDArray[np.float64]:
+    """Read texts as moments that are written in one way, in seconds since 1970; NaN for any that is not."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

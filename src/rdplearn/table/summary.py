@@ -30,6 +30,7 @@ from rdplearn.table.moments import (
     SECONDS_PER_DAY,
     compact_dates,
     orders_of_dates,
+    read_format,
     read_moments,
     read_times_of_day,
 )
@@ -79,6 +80,7 @@ class ColumnSummary:
     `form` is how the cells arrived: "text" (to be read), "category" (declared one by its data frame),
     "number", "boolean", "moment", "time of day"; None while only empty cells were seen.
     `trouble` says why the cells cannot be read at all, such as "holds list<int> values"; "" if they can.
+    `n_in_format` and `not_in_format` : dates that are written as `TextRules.date_format` says, and that are not.
     `markers` are cells such as "?" that may mean missing; they are no strays.
     `n_written` and `not_written`, by decimal mark: cells that are numbers in any dress, and that are not.
     `dresses` : the cells that have each dress, which are strays if the column has another; None if there are too many
@@ -100,9 +102,11 @@ class ColumnSummary:
     not_moments: dict[bool, Stray] = field(default_factory=lambda: {False: Stray(), True: Stray()})
     not_times_of_day: Stray = Stray()
     not_compact_dates: Stray = Stray()
+    not_in_format: Stray = Stray()
     infinities: Stray = Stray()
     trouble: str = ""
     n_compact_dates: int = 0
+    n_in_format: int = 0
     markers: dict[str, int] = field(default_factory=dict)
     n_written: dict[str, int] = field(default_factory=lambda: {".": 0, ",": 0})
     not_written: dict[str, Stray] = field(default_factory=lambda: {".": Stray(), ",": Stray()})
@@ -165,6 +169,7 @@ class ColumnSummary:
         self.markers = added(self.markers, later.markers)
         self.n_written = added(self.n_written, later.n_written)
         self.n_compact_dates += later.n_compact_dates
+        self.n_in_format += later.n_in_format
         before, after = self.dresses or {}, later.dresses
         self._add_dresses(
             None
@@ -176,6 +181,7 @@ class ColumnSummary:
         self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
         self.not_times_of_day = self.not_times_of_day.then(later.not_times_of_day, self.n_rows)
         self.not_compact_dates = self.not_compact_dates.then(later.not_compact_dates, self.n_rows)
+        self.not_in_format = self.not_in_format.then(later.not_in_format, self.n_rows)
         self.infinities = self.infinities.then(later.infinities, self.n_rows)
         for day_first in (False, True):
             self.not_moments[day_first] = self.not_moments[day_first].then(later.not_moments[day_first], self.n_rows)
@@ -261,6 +267,10 @@ class ColumnSummary:
             self.not_moments[day_first] = strays(dated | marked, self.not_moments[day_first])
         either_order = np.fmax.reduce(list(readings.values()))
         self.n_with_clock += int(counts[np.nan_to_num(either_order) % SECONDS_PER_DAY != 0].sum())
+        if rules.date_format is not None:
+            fitting = ~np.isnan(read_format(distinct, rules.date_format))
+            self.n_in_format += int(counts[fitting].sum())
+            self.not_in_format = strays(fitting | np.isnan(either_order), self.not_in_format)
         are_times = np.zeros(len(distinct), dtype=bool)
         if np.isnan(either_order).any():
             are_times = ~np.isnan(read_times_of_day(distinct))
