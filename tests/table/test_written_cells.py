@@ -56,6 +56,74 @@ def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
     assert column_of(values, kinds={"column": "category"})[1]["kind"] == "category"
 
 
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        (["$338K", "$1.2M", "$900"], [338e3, 1.2e6, 900]),
+        (["1.2M", "338K", "2.5M", "1B"], [1.2e6, 338e3, 2.5e6, 1e9]),
+        (["€1.2 million", "€3 billion", "€500 thousand"], [1.2e6, 3e9, 5e5]),
+        (["338k", "12k", "900"], [338e3, 12e3, 900]),
+        (["$1.2 bn", "$30 mn", "($3.5 mn)"], [1.2e9, 3e7, -3.5e6]),
+        (["1:02:33", "59:30", "101:00:00"], [3753, 3570, 363600]),
+        (["3h 20m", "45m", "2 h", "1 hr 5 min 10 sec"], [12000, 2700, 7200, 3910]),
+        (["2 days 03:04:05", "0 days 00:00:10", "1 day, 1:00:00"], [183845, 10, 90000]),
+    ],
+)
+def test_thousands_millions_and_durations_are_numbers_and_that_is_said(written, numbers):
+    values = written * 20
+    assert first_numbers(values) == pytest.approx(numbers * 20, rel=1e-6)
+    with pytest.warns(
+        RDPWarning, match=r"holds (numbers|durations) such as .* Pass --plain-numbers, or --kind column=cat"
+    ):
+        TableEncoder().fit(pa.table({"column": values}))
+    assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
+    assert column_of(values, kinds={"column": "number"})[1]["kind"] == "number"
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["12M", "18M", "24M"], [12, 18, 24]),  # may be months
+        (["12 m", "7.5 m", "9 m"], [12, 7.5, 9]),  # metres
+        (["45 min", "7 min", "9 min"], [45, 7, 9]),
+    ],
+)
+def test_a_letter_that_all_numbers_have_is_a_unit(values, numbers):
+    assert first_numbers(values * 20) == numbers * 20
+
+
+def test_house_numbers_and_times_of_day_are_no_quantities():
+    assert column_of(["12", "13", "14A", "15B"] * 15)[1]["kind"] == "category"
+    assert column_of(["1:02:33", "12:30:00", "23:59:59"] * 20)[1]["kind"] == "time"
+    assert column_of(["13:45"] * 30 + ["12:10"] * 30 + ["25:10"])[1]["note"] == "1 row not a time, such as '25:10'"
+    assert column_of(["1:02:33", "12:30:00", "23:59:59"] * 20, "lap_duration")[1]["kind"] == "number"
+    assert column_of(["12:30", "0:59", "7:15"] * 20, "run time")[1]["note"].startswith("durations such as '0:59'")
+
+
+def test_a_few_cells_that_are_no_duration_are_marked():
+    _, described = column_of(["1:02:33", "59:30", "101:00:00"] * 20 + ["did not finish"])
+    assert (described["kind"], described["missing"]) == ("number", 0)
+    assert "1 row not a number, such as 'did not finish'" in described["note"]
+
+
+def test_an_encoder_from_before_magnitudes_reads_as_it_did():
+    values = ["338K", "12K", "900K"] * 20
+    encoder, _ = column_of(values)
+    state = encoder.to_dict()
+    state["columns"][0]["encoding"]["dress"] = "|k"
+    cells = pa.table({"column": ["338K", "7K"], "other": [1, 1]})
+    assert TableEncoder.from_dict(state).transform(cells)[:, 0].tolist() == [338, 7]
+
+
+def test_weeks_are_dates():
+    encoder, described = column_of(["2013-W18", "2014W01", "2012-W52", "2013-W18-3"] * 20)
+    assert (described["kind"], described["typical"]) == ("date", "2012-12-24 to 2013-12-30")
+    days = encoder.transform(pa.table({"column": ["2012-W52", "2013-W01", "2013-W18-3"], "other": [1] * 3}))[:, 0]
+    assert days.tolist() == [0, 7, 7 * 18 + 2]
+    _, described = column_of(["2013-W18", "2014-W01", "2013-W53"] * 20)  # that year had 52
+    assert described["kind"] == "category"
+
+
 def test_different_units_are_no_numbers():
     assert column_of(["12 kg", "12 lb", "9 kg", "7 lb"] * 15)[1]["kind"] == "category"
     assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
