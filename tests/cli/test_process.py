@@ -52,6 +52,14 @@ def test_standard_output_that_is_full_or_closed_is_an_ordinary_error(model: Path
     assert done.returncode == 0
 
 
+@pytest.mark.skipif(not os.access("/proc", os.W_OK), reason="only root is let into /proc, where no file can be made")
+@pytest.mark.parametrize("command", ["score MODEL TABLE -o /proc/x.csv", "report MODEL TABLE -o /proc/x.html"])
+def test_a_folder_that_takes_no_files_is_told_in_words(command: str, run: Run, model: Path, table: Path):
+    arguments = command.replace("MODEL", str(model)).replace("TABLE", str(table)).split()
+    told = run(*arguments, "-q", exit_code=1).stderr
+    assert told == f"rdplearn: '{arguments[-1]}' cannot be written: no file can be made there. Pass another place.\n"
+
+
 def test_a_full_disk_is_told_by_fit_with_the_path_and_what_to_do(table: Path, tmp_path: Path):
     model = tmp_path / "model.safetensors"
     done = shell(f"ulimit -f 4; rdplearn fit {table} -m {model} -q --jobs 1")
