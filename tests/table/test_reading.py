@@ -11,6 +11,7 @@ import time
 import warnings
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -317,3 +318,53 @@ def test_quotation_marks_that_are_closed_are_fine(content: str, tmp_path):
     path = tmp_path / "closed.csv"
     path.write_text(content)
     assert len(read(path)["a"]) == 2
+
+
+TITLES = {
+    "padded": ("Sales of ACME,,\nprinted 2024-01-01,,\n", 2),
+    "bare": ("Sales of ACME\n\n", 1),
+    "with a date beside it": ("Sales of ACME,,\n,printed,\n", 2),
+}
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("name", TITLES)
+def test_a_title_above_the_header_is_skipped_and_told(name: str, separator: str, tmp_path):
+    title, n_rows = TITLES[name]
+    body = "city,amount,when\nOslo,3,\nRome,4,2024-01-02\n"
+    path = tmp_path / "titled.csv"
+    path.write_text((title + body).replace(",", separator))
+    told = rf"The first {'row' if n_rows == 1 else '2 rows'} of .* above 'city' (is|are) taken for a title.*--header"
+    with pytest.warns(RDPWarning, match=told):
+        table = open_table(path)
+    assert pa.Table.from_batches(table.batches()).to_pydict() == {
+        "city": ["Oslo", "Rome"],
+        "amount": ["3", "4"],
+        "when": [None, "2024-01-02"],
+    }
+    path.write_text(path.read_text() + "x\n")
+    with pytest.warns(RDPWarning), pytest.raises(TableError, match=r"Row 3 of .* has 1 fields"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["city,,\nOslo,1,2\nRome,3,4\n", ",a,b\nx,y,z\nx,y,z\n", "a\nb\nc\n", "name,\nx,y\nz,w\n", "a,b,c\n1,2,3\n4,5,6\n"],
+)
+def test_a_header_with_holes_is_no_title(content: str, tmp_path):
+    path = tmp_path / "holes.csv"
+    path.write_text(content)
+    assert len(next(iter(read(path).values()))) == 2
+
+
+def test_a_workbook_of_several_sheets_says_which_one_is_read(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    book.active.append(["these are the sales"])
+    book.create_sheet("sales").append(["city", "amount"])
+    book["sales"].append(["Oslo", 3])
+    book.save(tmp_path / "book.xlsx")
+    told = r"has 2 sheets, and the first, 'notes', is read\. For another, pass --sheet: 'sales'\."
+    with pytest.warns(RDPWarning, match=told):
+        open_table(tmp_path / "book.xlsx")
+    assert read(tmp_path / "book.xlsx", sheet="sales") == {"city": ["Oslo"], "amount": ["3"]}

@@ -115,6 +115,12 @@ def test_an_encoder_from_before_magnitudes_reads_as_it_did():
     assert TableEncoder.from_dict(state).transform(cells)[:, 0].tolist() == [338, 7]
 
 
+def test_dates_with_dots_and_two_digits_of_the_year():
+    _, described = column_of(["19.01.24", "05.02.24", "28.12.23"] * 20)
+    assert (described["kind"], described["typical"]) == ("date", "2023-12-28 to 2024-02-05")
+    assert column_of(["1.1.24", "1.2.0", "1.10.24"] * 20)[1]["kind"] == "category"
+
+
 def test_weeks_are_dates():
     encoder, described = column_of(["2013-W18", "2014W01", "2012-W52", "2013-W18-3"] * 20)
     assert (described["kind"], described["typical"]) == ("date", "2012-12-24 to 2013-12-30")

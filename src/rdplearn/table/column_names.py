@@ -31,7 +31,7 @@ NUMBERING = re.compile(r"(?i:[\W_](num|no|nr|number)$)")
 FEWEST_NUMBERED = 1000
 IDENTIFIER = re.compile(r"(?i:^unnamed|(^|[\W_])(key|index)$|(id|num|no|nr|number)$)")
 INSIDE_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")  # where a word begins in "policePrecinct"
-DURATION = re.compile(r"(?i:(^|[\W_])(duration|elapsed|run_?time|lap_?time|pace|length|dauer)($|[\W_]))")
+DURATION = re.compile(r"(?i:(^|[\W_])(dur|duration|elapsed|run_?time|lap_?time|pace|length|dauer)($|[\W_]))")
 YEAR = re.compile(r"(?i:(^|[^a-z])(years?|yrs?|jahr|annee|anno)($|[^a-z]))|[a-z]Year|(?i:^year|year$)")
 
 

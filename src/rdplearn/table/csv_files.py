@@ -8,10 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, warn_user
 from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
 from rdplearn.table.quotation_marks import has_line_breaks, tell_open_marks
-from rdplearn.table.sniffing import first_rows, sniff_encoding, sniff_header, sniff_separator, with_row_names
+from rdplearn.table.sniffing import (
+    first_rows,
+    n_title_rows,
+    rows_of,
+    sniff_encoding,
+    sniff_header,
+    sniff_separator,
+    with_row_names,
+)
 from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
@@ -46,10 +54,18 @@ def read_csv(
     rows = first_rows(text, separator)
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
+    n_titles = n_title_rows(rows) if header is None else 0
+    rows = rows[n_titles:]
     rows = rows if header is False else with_row_names(rows)
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
-    n_skipped = _n_blank_lines(text) + 1 if has_header else 0  # Arrow counts the blank lines above the header
+    if n_titles:
+        above, is_are = ("row", "is") if n_titles == 1 else (f"{n_titles} rows", "are")
+        warn_user(
+            f"The first {above} of {name} above {shown(names[0])} {is_are} taken for a title, and left out. Pass "
+            "--header if the first row has the names of the columns, or --no-header if it is data."
+        )
+    n_skipped = _n_rows_up_to(n_titles, text, separator) if has_header else 0
     is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
     opener = _in_utf8(opener, encoding, name)
     marks_are_known = False
@@ -124,9 +140,10 @@ def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
 
 
-def _n_blank_lines(text: str) -> int:
-    """How many empty lines a text begins with."""
-    return len(re.findall(r"\r\n|\r|\n", re.match(r"\ufeff?([\r\n]*)", text)[1]))  # type: ignore[index]
+def _n_rows_up_to(n_titles: int, text: str, separator: str) -> int:
+    """How many rows there are up to the header, which comes after so many; Arrow counts blank lines, too."""
+    places = (place for place, row in enumerate(rows_of(text.removeprefix("\ufeff"), separator), 1) if row)
+    return next(islice(places, n_titles, None))
 
 
 def _joined(batches: Iterable[pa.RecordBatch], n_joined: int) -> Iterator[pa.RecordBatch]:

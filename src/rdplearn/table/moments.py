@@ -28,6 +28,7 @@ YEAR_LAST = r"^(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_part>\d{1,2})[-/.](?P
 SHORT_YEAR_LAST = (
     r"^(?P<first>\d{1,2})(?P<mark>[-/])(?P<second_part>\d{1,2})[-/](?P<year>\d{2})" rf"(?:[T ,]+{CLOCK})?$"
 )
+SHORT_YEAR_WITH_DOTS = rf"^(?P<first>\d{{2}})(?P<mark>\.)(?P<second_part>\d{{2}})\.(?P<year>\d{{2}})(?:[T ,]+{CLOCK})?$"
 DAY_THEN_MONTH_NAME = (
     rf"^(?:[A-Za-z]{{3,9}},? )?(?P<day>\d{{1,2}}){ORDINAL}[ -](?P<month>[A-Za-z]{{3,9}})\.?[ ,-]+"
     rf"(?P<year>\d{{4}}|\d{{2}})(?:[T ,]+{CLOCK})?$"
@@ -48,7 +49,15 @@ QUARTER_AND_YEAR = r"^[Qq](?P<quarter>[1-4])[ :,-]*(?P<year>(?:1[5-9]|20)\d{2})$
 YEAR_AND_WEEK = r"^(?P<year>(?:1[5-9]|20)\d{2})-?[Ww](?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?$"
 YEAR_ALONE = r"^(?P<year>(?:1[5-9]|20)\d{2})$"  # among dates: a column of nothing else is read as numbers
 FORMS = (
-    *(YEAR_FIRST, YEAR_LAST, SHORT_YEAR_LAST, DAY_THEN_MONTH_NAME, MONTH_NAME_THEN_DAY, MONTH_AND_YEAR),
+    *(
+        YEAR_FIRST,
+        YEAR_LAST,
+        SHORT_YEAR_LAST,
+        SHORT_YEAR_WITH_DOTS,
+        DAY_THEN_MONTH_NAME,
+        MONTH_NAME_THEN_DAY,
+        MONTH_AND_YEAR,
+    ),
     *(YEAR_AND_MONTH, YEAR_AND_MONTH_NUMBER, YEAR_AND_QUARTER, QUARTER_AND_YEAR, YEAR_AND_WEEK, YEAR_ALONE),
 )
 FIRST_YEAR_OF_TWO_DIGITS = 1930  # as spreadsheets have it: 29 is 2029, 30 is 1930
@@ -58,9 +67,9 @@ COMPACT_YEARS = (1800, 2100)  # of dates such as 20181014, which are numbers any
 def read_moments(array: pa.Array, day_first: bool, date_format: str | None = None) -> NDArray[np.float64]:
     """Read a clean array as moments, in seconds since 1970 (UTC).
 
-    Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31/01/24, 31 Jan 2024, January 31, 2024,
-    with or without a time of day (24 hours or am/pm) and a zone; Jan 2024, Jan-24, 2024, January, 2024-01, 2024-Q1,
-    2024-W05 and 2024, each as its first day; and what `date_format` says, before all others.
+    Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31/01/24, 31.01.24, 31 Jan 2024,
+    January 31, 2024, with or without a time of day (24 hours or am/pm) and a zone; Jan 2024, Jan-24, 2024, January,
+    2024-01, 2024-Q1, 2024-W05 and 2024, each as its first day; and what `date_format` says, before all others.
 
     Examples
     --------
