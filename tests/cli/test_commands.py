@@ -162,7 +162,12 @@ def test_seeds_decide(run: Run, table: Path):
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "no such table": (["inspect", "nowhere.csv"], 1, "There is no file 'nowhere.csv'"),
     "no such model": (["score", "nowhere", "sales.csv"], 1, "There is no file 'nowhere'"),
-    "a table for a model": (["score", "sales.csv", "sales.csv"], 1, "cannot be read as a model"),
+    "a table for a model": (
+        ["score", "sales.csv", "sales.csv"],
+        1,
+        "'sales.csv' cannot be read as a model. It is damaged, or another kind of file: name a model that fit",
+    ),
+    "a model for a table": (["detect", "MODEL"], 1, "is a model, not a table. Where a command takes both, the model"),
     "no such column": (["detect", "sales.csv", "--label", "fraude"], 1, "Did you mean 'fraud'?"),
     "no such id": (["detect", "sales.csv", "--id", "x"], 1, "--id names column 'x'"),
     "labels of another kind": (["detect", "sales.csv", "--label", "city", *QUICK], 1, "must hold 1 for anomalies"),
@@ -204,6 +209,13 @@ def test_a_mistake_is_told_in_one_line(name: str, run: Run, table: Path, model: 
     if exit_code == 1:
         assert len([line for line in result.stderr.splitlines() if "warning" not in line]) == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+def test_a_table_of_two_rows_has_nothing_to_report(run: Run, tmp_path: Path):
+    (tmp_path / "two.csv").write_text("a,b\n1,x\n2,y\n")
+    told = run("detect", tmp_path / "two.csv", *QUICK).stdout
+    assert "0 of 2 rows reported as anomalous: none has a score above 0." in told
+    assert json.loads(run("detect", tmp_path / "two.csv", "--json", "-q", *QUICK).stdout)["threshold"] == 0.0
 
 
 def test_debug_shows_where(table: Path):

@@ -14,6 +14,7 @@ import pytest
 import rdplearn
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.table import TableEncoder
+from tests.conftest import SMALL
 
 N = 60
 
@@ -98,6 +99,26 @@ def test_house_numbers_and_times_of_day_are_no_quantities():
     assert column_of(["13:45"] * 30 + ["12:10"] * 30 + ["25:10"])[1]["note"] == "1 row not a time, such as '25:10'"
     assert column_of(["1:02:33", "12:30:00", "23:59:59"] * 20, "lap_duration")[1]["kind"] == "number"
     assert column_of(["12:30", "0:59", "7:15"] * 20, "run time")[1]["note"].startswith("durations such as '0:59'")
+
+
+def test_durations_are_told_as_durations(tmp_path: Path):
+    values = [f"{i % 3}:{i % 60:02d}:{i * 7 % 60:02d}" for i in range(200)] + ["39:00:30"]
+    runs = pa.table({"duration": values, "city": ["Oslo", "Rome", "Bonn"] * 67})
+    path = tmp_path / "model"
+    with pytest.warns(RDPWarning, match=r"durations such as '0:09:03', read as 543 seconds"):
+        model = rdplearn.TableModel(rdplearn.RDPDetector(**SMALL)).fit(runs)
+    rdplearn.save(model, path)
+    for each in (model, rdplearn.load(path)):
+        assert each.encoder.describe()[0]["typical"] == "0:06:42 to 2:50:50"
+        explanation = each.explain(runs, rows=[200])
+        assert explanation.sentences(0)[0].startswith("duration 39:00:30 (typical 0:06:42 to 2:50:50) accounts for")
+        assert explanation.kinds()[0].title == "duration = 39:00:30"
+        assert explanation.to_dicts()[0]["columns"][0]["value"] == 140_430
+    with pytest.warns(RDPWarning):
+        found = rdplearn.detect(runs, reasons=True, **SMALL).to_pylist()[200]
+    assert (found["value_1"], found["typical_1"]) == ("39:00:30", "0:06:42 to 2:50:50")
+    rdplearn.write_report(model, runs, tmp_path / "report.html")
+    assert "39:00:30" in (tmp_path / "report.html").read_text()
 
 
 def test_a_few_cells_that_are_no_duration_are_marked():

@@ -306,7 +306,7 @@ class ColumnOptions:
         str | None, typer.Option(metavar="FORMAT", help="How dates are written, such as '%d.%m.%y %H:%M'.")
     ] = None
     plain_numbers: Annotated[
-        bool, typer.Option("--plain-numbers", help="Read $2,700, 35.5% and 12 kg as text, not as numbers.")
+        bool, typer.Option("--plain-numbers", help="Read $2,700, 35.5%, 12 kg and 3h 20m as text, not as numbers.")
     ] = False
     strict: Annotated[
         bool,

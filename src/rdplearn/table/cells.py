@@ -52,7 +52,7 @@ class TextRules:
         How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual, with
         day and month in the same order.
     plain_numbers : bool
-        Whether "$2,700", "35.5%" and "12 kg" stay texts.
+        Whether "$2,700", "35.5%", "12 kg" and "3h 20m" stay texts.
     strict : bool
         Whether a cell that does not fit its column is an error. If not, it counts as missing and is marked.
 

@@ -28,7 +28,7 @@ from rdplearn.table.encodings import (
 )
 from rdplearn.table.findings import NEWLY_MISSING, NOT_FITTING, Findings
 from rdplearn.table.summary import ColumnSummary, Stray, form_of
-from rdplearn.table.typical import Typical
+from rdplearn.table.typical import Seconds, Typical
 from rdplearn.table.wording import rows_text, shown
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ class EncodedColumn:
             values = self.encoding.read(array, rules).tolist()
             if isinstance(self.encoding, Year):
                 values = [value if not np.isfinite(value) else f"{value:.15g}" for value in values]
+            if isinstance(self.encoding, Number) and self.encoding.is_duration:
+                values = [Seconds(value) for value in values]
             as_they_stand = [None] * len(array) if not self.marks_misfits else words_of(array).to_pylist()
             pairs = zip(values, as_they_stand, strict=True)
             return [text if isinstance(value, float) and np.isnan(value) else value for value, text in pairs]

@@ -65,7 +65,7 @@ class TableEncoder(Parameters):
         How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual, with
         day and month in the same order.
     plain_numbers : bool, default=False
-        Leave "$2,700", "35.5%", "(1,234)" and "12 kg" texts. By default a column of them is one of numbers.
+        Leave "$2,700", "35.5%", "(1,234)", "12 kg" and "3h 20m" texts. By default a column of them is one of numbers.
     strict : bool, default=False
         Stop at a cell that does not fit its column. By default it counts as missing and gets a mark, with a warning.
     max_categories : int, default=100
