@@ -47,6 +47,14 @@ def test_a_small_table_is_used_whole():
     np.testing.assert_array_equal(model.decision_function(frame), by_hand.decision_function(matrix))
 
 
+@pytest.mark.parametrize("estimator", [3, RDPDetector, TableEncoder()])
+def test_an_estimator_that_is_none_is_told(estimator):
+    with pytest.raises(
+        TypeError, match=r"'estimator' parameter of TableModel must be an RDPDetector, .*Got .* instead"
+    ):
+        TableModel(estimator).fit(people())
+
+
 def test_fit_predict_and_fit_transform_read_a_table_that_can_be_read_once():
     frame = people().drop(columns="name")
     stream = pa.RecordBatchReader.from_batches

@@ -110,6 +110,11 @@ class TableModel(BaseEstimator):
 
         `y` is ignored, and there because pipelines pass it.
         """
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "random_state"):
+            raise TypeError(
+                "The 'estimator' parameter of TableModel must be an RDPDetector, RDPTransformer or RDPClusterer, such "
+                f"as RDPDetector(). Got {self.estimator!r:.60} instead."
+            )
         opened = open_table(table)
         sampler = self.sampler(len(opened.column_names))
         self.encoder.fit(watched(opened, sampler, frozenset(self.encoder.ignore)))
@@ -203,11 +208,7 @@ class TableModel(BaseEstimator):
         'age 9,000 (typical 31 to 57) accounts for ...% of the score'
         """
         opened = open_table(table)
-        wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
-        if rows is not None and np.ndim(rows) != 1:
-            raise TableError(
-                f"The 'rows' parameter of explain must be a list of places. Got {rows!r}; pass [{rows!r}]."
-            )
+        wanted = None if rows is None else np.unique(_checked_places(rows))
         if wanted is not None and len(wanted) and wanted[0] < 0:
             raise TableError(f"The 'rows' parameter of explain counts from 0. Got {wanted[0]} instead.")
         pieces, found, first_row = [], 0, 0
@@ -286,6 +287,19 @@ class TableModel(BaseEstimator):
         """Draws the rows that the estimator is fitted on, from a table of so many columns."""
         n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
         return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
+
+
+def _checked_places(rows: Any) -> npt.NDArray[np.int64]:
+    """Places of rows, as whole numbers."""
+    places = np.asarray(rows)
+    start = "The 'rows' parameter of explain must be a list of places"
+    if places.ndim != 1:
+        raise TableError(f"{start}. Got {rows!r}; pass [{rows!r}].")
+    if places.dtype == bool:
+        raise TableError(f"{start}. Got a mask of True and False; pass its places, as numpy.flatnonzero gives them.")
+    if len(places) and not np.issubdtype(places.dtype, np.integer):
+        raise TableError(f"{start}, from 0. Got {rows!r:.60} instead.")
+    return places.astype(np.int64)
 
 
 def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import rdplearn
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableEncoder, TableModel, write_report
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report import cluster_report, detection_report, figures, page, place_on_map
@@ -306,3 +307,8 @@ def test_clusters_lie_apart_on_the_map(clusters):
     centres = np.array([points[of_row == cluster].mean(axis=0) for cluster in range(3)])
     nearest = np.argmin(((points[:, None] - centres) ** 2).sum(axis=2), axis=1)
     assert np.mean(nearest == of_row) > 0.95
+
+
+def test_arguments_in_another_order_are_told():
+    with pytest.raises(TypeError, match=r"A report needs a TableModel of an RDPDetector or an RDPClusterer. Got str"):
+        rdplearn.write_report("report.html", None, [1])
