@@ -185,6 +185,13 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     ),
     "another kind": (["inspect", "sales.csv", "--kind", "city=town"], 1, "town"),
     "nothing to resume": (["score", "MODEL", "sales.csv", "--resume"], 2, "needs a file to read"),
+    "no jobs": (["detect", "sales.csv", "--jobs", "0"], 2, "must be 1 or more, or -1 for all cores. Got 0."),
+    "no jobs to score": (["score", "MODEL", "sales.csv", "--jobs", "0"], 2, "must be 1 or more, or -1 for all cores"),
+    "another encoding": (
+        ["detect", "sales_8.csv", "--encoding", "ascii"],
+        1,
+        "is not written in ascii. Pass another --encoding, or leave it out.",
+    ),
     "no model to write": (["fit", "sales.csv"], 2, "--model"),
     "an unknown option": (["detect", "sales.csv", "--colour"], 2, "--colour"),
     "text in a number": (["score", "MODEL", "words.csv"], 1, "Column 'amount' of 'words.csv' was a number at fit"),
@@ -200,6 +207,7 @@ def test_a_mistake_is_told_in_one_line(name: str, run: Run, table: Path, model: 
     (tmp_path / "words.csv").write_text(sales().replace(",9957,", ",much,"))
     (tmp_path / "less.csv").write_text(sales().replace(",city,", ",town,"))
     (tmp_path / "empty.csv").write_text(sales(0))
+    (tmp_path / "sales_8.csv").write_text(sales().replace("Oslo", "Tromsø"))
     (tmp_path / "ours.csv").write_text(sales().replace("order", "anomaly_score"))
     before = sorted(file.name for file in tmp_path.iterdir())
     arguments, exit_code, reason = WRONG[name]

@@ -58,8 +58,19 @@ ReportPath = Annotated[
 ]
 Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, not the results alone.")]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Save the model to this file.")]
+
+
+def _some_jobs(n_jobs: int) -> int:
+    if n_jobs == 0:
+        raise typer.BadParameter("must be 1 or more, or -1 for all cores. Got 0.")
+    return n_jobs
+
+
 Jobs = Annotated[
-    int, typer.Option("--jobs", help="How many threads to use. -1 uses all cores. The result is the same.")
+    int,
+    typer.Option(
+        "--jobs", callback=_some_jobs, help="How many threads to use. -1 uses all cores. The result is the same."
+    ),
 ]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers. The same seed gives the same result.")

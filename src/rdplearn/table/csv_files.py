@@ -116,23 +116,23 @@ def _in_utf8(opener: Opener, encoding: str, name: str) -> Opener:
     with opener() as file:
         try:
             return spool(utf8_blocks(file, encoding))
-        except UnicodeError as fault:
-            raise _misread(name, encoding, fault) from None
+        except UnicodeError:
+            raise _misread(name, encoding) from None
 
 
 def _first_lines(start: bytes, encoding: str, name: str) -> str:
     """The start of the file as text, without a last line that may be cut."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start)
-    except UnicodeError as fault:
-        raise _misread(name, encoding, fault) from None
+    except UnicodeError:
+        raise _misread(name, encoding) from None
     if len(start) < SAMPLE_BYTES:
         return text
     return text[: text.rfind("\n") + 1] or text
 
 
-def _misread(name: str, encoding: str, fault: UnicodeError) -> TableError:
-    return TableError(f"{name} is not written in {encoding}: {fault.__class__.__name__}. Pass --encoding.")
+def _misread(name: str, encoding: str) -> TableError:
+    return TableError(f"{name} is not written in {encoding}. Pass another --encoding, or leave it out.")
 
 
 def _column_names(first_row: list[str], has_header: bool) -> list[str]:
