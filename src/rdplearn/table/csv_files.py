@@ -13,7 +13,9 @@ from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
 from rdplearn.table.quotation_marks import has_line_breaks, tell_open_marks
 from rdplearn.table.sniffing import (
     first_rows,
+    in_groups,
     n_title_rows,
+    names_groups,
     rows_of,
     sniff_encoding,
     sniff_header,
@@ -55,11 +57,19 @@ def read_csv(
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     n_titles = n_title_rows(rows) if header is None else 0
+    groups = rows[n_titles - 1] if n_titles and names_groups(rows[n_titles - 1]) else None
     rows = rows[n_titles:]
     rows = rows if header is False else with_row_names(rows)
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
-    if n_titles:
+    if groups is not None:
+        names = in_groups(names, groups)
+        example = next(name for name, group in zip(names, groups, strict=True) if group.strip())
+        warn_user(
+            f"The header of {name} has two rows, read as one, such as {shown(example)}. Pass --header if the first row "
+            "has the names of the columns, or --no-header if it is data."
+        )
+    elif n_titles:
         above, is_are = ("row", "is") if n_titles == 1 else (f"{n_titles} rows", "are")
         warn_user(
             f"The first {above} of {name} above {shown(names[0])} {is_are} taken for a title, and left out. Pass "

@@ -78,9 +78,10 @@ def sniff_separator(text: str) -> str:
 
 
 def n_title_rows(rows: list[list[str]]) -> int:
-    """How many rows above the header are a title, such as "Sales of 2024": the first has a cell at its start alone.
+    """How many rows above the header are a title, such as "Sales of 2024", or name groups of columns.
 
-    The header below is the first row without holes; it has no numbers, and rows above it are half empty at least.
+    The header below is the first row without holes; it has no numbers, and rows above it are half empty at least. The
+    first of a title has a cell at its start alone; below a row of groups there are numbers.
 
     Examples
     --------
@@ -90,6 +91,8 @@ def n_title_rows(rows: list[list[str]]) -> int:
     1
     >>> n_title_rows([["city", "", ""], ["Oslo", "3", "4"]])
     0
+    >>> n_title_rows([["", "2023", "", "2024"], ["city", "sales", "returns", "sales"], ["Oslo", "1", "2", "3"]])
+    1
     """
     header = next((place for place, row in enumerate(rows) if len(row) > 1 and not _empty_places(row)), 0)
     if not 0 < header < min(len(rows) - 1, MOST_TITLE_ROWS + 1):
@@ -101,7 +104,29 @@ def n_title_rows(rows: list[list[str]]) -> int:
     padded = width > 2 and all(len(row) == width for row in rows[:header])
     below_fit = all(len(row) == width for row in rows[header : header + 2])
     has_names = not any(_is_number(cell) for cell in rows[header])
-    return header if is_alone and half_empty and (is_bare or padded) and below_fit and has_names else 0
+    has_groups = names_groups(rows[header - 1]) and any(_is_number(cell) for cell in rows[header + 1])
+    has_title = is_alone or (has_groups and header == 1)
+    return header if has_title and half_empty and (is_bare or padded) and below_fit and has_names else 0
+
+
+def names_groups(row: list[str]) -> bool:
+    """Whether a row above the header names groups of columns, each above the first of them, as merged cells do."""
+    return sum(1 for cell in row[1:] if cell.strip()) > 1
+
+
+def in_groups(names: list[str], groups: list[str]) -> list[str]:
+    """Names of columns with those of their groups, each of which goes on to the next.
+
+    Examples
+    --------
+    >>> in_groups(["city", "sales", "returns", "sales"], ["", "2023", "", "2024"])
+    ['city', '2023 sales', '2023 returns', '2024 sales']
+    """
+    named, last = [], ""
+    for name, group in zip(names, groups, strict=True):
+        last = group.strip() or last
+        named.append(f"{last} {name}".strip())
+    return named
 
 
 def sniff_header(rows: list[list[str]], name: str) -> bool:
