@@ -226,6 +226,13 @@ def test_a_table_of_two_rows_has_nothing_to_report(run: Run, tmp_path: Path):
     assert json.loads(run("detect", tmp_path / "two.csv", "--json", "-q", *QUICK).stdout)["threshold"] == 0.0
 
 
+def test_inspect_cuts_no_notes(run: Run, tmp_path: Path):
+    (tmp_path / "notes.csv").write_text("row,amount\n" + "".join(f"{i},{i % 9}\n" for i in range(100)))
+    told = " ".join(run("inspect", tmp_path / "notes.csv", "-q").stdout.split())
+    assert "left out: every value is different, as in a row number or key" in told
+    assert "…" not in told
+
+
 def test_debug_shows_where(table: Path):
     from typer.testing import CliRunner
 

@@ -374,9 +374,7 @@ def test_a_workbook_of_several_sheets_says_which_one_is_read(tmp_path):
 def test_a_header_of_two_rows_is_read_as_one(title: str, tmp_path):
     path = tmp_path / "merged.csv"
     path.write_text(title + ",2023,,2024\ncity,sales,returns,sales\nOslo,1,2,3\nRome,4,5,6\n")
-    with pytest.warns(
-        RDPWarning, match=r"header of .* has two rows, read as one, such as '2023 sales'\. Pass --h"
-    ):
+    with pytest.warns(RDPWarning, match=r"header of .* has two rows, read as one, such as '2023 sales'\. Pass --h"):
         table = open_table(path)
     assert table.column_names == ("city", "2023 sales", "2023 returns", "2024 sales")
     assert [len(batch) for batch in table.batches()] == [2]
