@@ -61,6 +61,7 @@ def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
     ("written", "numbers"),
     [
         (["$338K", "$1.2M", "$900"], [338e3, 1.2e6, 900]),
+        (["$338K", "$1.2M", "$900", "$7K", "1.5M"], [338e3, 1.2e6, 900, 7e3, 1.5e6]),
         (["1.2M", "338K", "2.5M", "1B"], [1.2e6, 338e3, 2.5e6, 1e9]),
         (["€1.2 million", "€3 billion", "€500 thousand"], [1.2e6, 3e9, 5e5]),
         (["338k", "12k", "900"], [338e3, 12e3, 900]),
