@@ -380,3 +380,11 @@ def test_a_header_of_two_rows_is_read_as_one(title: str, tmp_path):
     assert [len(batch) for batch in table.batches()] == [2]
     path.write_text(",a,,b\nx,y,z,w\nu,v,t,s\n")  # nothing tells that the second row has names
     assert open_table(path).column_names == ("column_1", "a", "column_3", "b")
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_the_line_in_which_a_spreadsheet_names_the_separator_is_no_header(separator: str, tmp_path):
+    path = tmp_path / "sep.csv"
+    rows = [f"sep={separator}", *(separator.join(row) for row in ("abc", "1x2", "3y4"))]
+    path.write_text("\n".join(rows) + "\n")
+    assert read(path) == {"a": ["1", "3"], "b": ["x", "y"], "c": ["2", "4"]}

@@ -16,6 +16,7 @@ from rdplearn.table.sniffing import (
     in_groups,
     n_title_rows,
     names_groups,
+    names_separator,
     rows_of,
     sniff_encoding,
     sniff_header,
@@ -57,6 +58,7 @@ def read_csv(
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     n_titles = n_title_rows(rows) if header is None else 0
+    is_silent = names_separator(rows[0])
     groups = rows[n_titles - 1] if n_titles and names_groups(rows[n_titles - 1]) else None
     rows = rows[n_titles:]
     rows = rows if header is False else with_row_names(rows)
@@ -69,7 +71,7 @@ def read_csv(
             f"The header of {name} has two rows, read as one, such as {shown(example)}. Pass --header if the first row "
             "has the names of the columns, or --no-header if it is data."
         )
-    elif n_titles:
+    elif n_titles and not is_silent:
         above, is_are = ("row", "is") if n_titles == 1 else (f"{n_titles} rows", "are")
         warn_user(
             f"The first {above} of {name} above {shown(names[0])} {is_are} taken for a title, and left out. Pass "

@@ -94,6 +94,8 @@ def n_title_rows(rows: list[list[str]]) -> int:
     >>> n_title_rows([["", "2023", "", "2024"], ["city", "sales", "returns", "sales"], ["Oslo", "1", "2", "3"]])
     1
     """
+    if names_separator(rows[0] if rows else []):
+        return 1
     header = next((place for place, row in enumerate(rows) if len(row) > 1 and not _empty_places(row)), 0)
     if not 0 < header < min(len(rows) - 1, MOST_TITLE_ROWS + 1):
         return 0
@@ -107,6 +109,11 @@ def n_title_rows(rows: list[list[str]]) -> int:
     has_groups = names_groups(rows[header - 1]) and any(_is_number(cell) for cell in rows[header + 1])
     has_title = is_alone or (has_groups and header == 1)
     return header if has_title and half_empty and (is_bare or padded) and below_fit and has_names else 0
+
+
+def names_separator(row: list[str]) -> bool:
+    """Whether a row is the line ``sep=;`` that spreadsheets write above the header."""
+    return len(row) in (1, 2) and row[0].strip().lower().startswith("sep=") and not "".join(row[1:]).strip()
 
 
 def names_groups(row: list[str]) -> bool:
