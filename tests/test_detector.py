@@ -122,6 +122,11 @@ def test_every_variant_finds_planted_anomalies(table, labels, options):
 # the same result however it is asked for
 
 
+def test_no_jobs_are_refused(table):
+    with pytest.raises(ValueError, match=r"The 'n_jobs' parameter of RDPDetector must be .*Got 0 instead"):
+        RDPDetector(n_jobs=0).fit(table)
+
+
 def test_the_result_does_not_depend_on_n_jobs(table):
     one, two, all_cores = (fitted(table, n_jobs=n_jobs, n_members=5) for n_jobs in (None, 2, -1))
     assert np.array_equal(one.score_samples(table), two.score_samples(table))

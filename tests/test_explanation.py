@@ -245,19 +245,44 @@ def test_a_changed_cell_is_named_in_words(model: TableModel, column: str, value:
     assert model.explain(rows).sentences(2)[0].startswith(words)
 
 
+def test_midnight_is_left_out_of_dates_that_came_as_dates():
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=200), "x": np.arange(200) % 7})
+    days.loc[199, "day"] = pd.Timestamp("2031-06-01")
+    model = TableModel(RDPDetector(**SMALL)).fit(days)
+    assert model.explain(days, rows=[199]).sentences(0)[0].startswith("day 2031-06-01 (typical 2024-01-")
+    days["day"] += pd.Timedelta("90min")
+    assert (
+        "day 2031-06-01 01:30:00 ("
+        in TableModel(RDPDetector(**SMALL)).fit(days).explain(days, rows=[199]).sentences(0)[0]
+    )
+
+
 def test_some_rows_of_a_table(model: TableModel):
     whole = model.explain(TABLE)
     some = model.explain(TABLE, rows=[200, 3, 3])
     np.testing.assert_array_equal(some.contributions, whole.contributions[[200, 3, 3]])
     assert some.values[0].tolist() == whole.values[200].tolist()
-    with pytest.raises(TableError, match="has 300 rows, and no row 301"):
+    with pytest.raises(
+        TableError, match=r"counts from 0, and the table has 300 rows: the last is 299\. Got 300 instead\."
+    ):
         model.explain(TABLE, rows=[300])
     with pytest.raises(TableError, match=r"counts from 0\. Got -1"):
         model.explain(TABLE, rows=[-1])
+    mask = np.arange(300) < 3
+    with pytest.raises(
+        TableError, match=r"must be a list of places\. Got a mask of True and False; pass its places, as"
+    ):
+        model.explain(TABLE, rows=mask)
+    for odd in (["a"], [1.5], [None]):
+        with pytest.raises(TableError, match=r"must be a list of places, from 0\. Got .* instead\."):
+            model.explain(TABLE, rows=odd)
+    assert len(model.explain(TABLE, rows=np.flatnonzero(mask).astype(np.uint8))) == 3
     with pytest.raises(TableError, match=r"must be a list of places\. Got 5; pass \[5\]\."):
         model.explain(TABLE, rows=5)
     with pytest.raises(TableError, match="no rows"):
         model.explain(TABLE.slice(0, 0))
+    with pytest.raises(TableError, match="There are no rows in the table to explain"):
+        model.explain(TABLE.slice(0, 0), rows=[0])
 
 
 def test_explanations_survive_a_model_file(model: TableModel, tmp_path):

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 import rdplearn
-from rdplearn import RDPClusterer, RDPDetector, TableEncoder, TableError, TableModel
+from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableEncoder, TableError, TableModel
 from rdplearn._scoring import scores as scoring
 from tests.conftest import SMALL, assert_same_to_rounding
 
@@ -45,6 +45,26 @@ def test_a_small_table_is_used_whole():
     np.testing.assert_array_equal(model.score_samples(frame), by_hand.score_samples(matrix))
     np.testing.assert_array_equal(model.predict(frame), by_hand.predict(matrix))
     np.testing.assert_array_equal(model.decision_function(frame), by_hand.decision_function(matrix))
+
+
+@pytest.mark.parametrize("estimator", [3, RDPDetector, TableEncoder()])
+def test_an_estimator_that_is_none_is_told(estimator):
+    with pytest.raises(
+        TypeError, match=r"'estimator' parameter of TableModel must be an RDPDetector, .*Got .* instead"
+    ):
+        TableModel(estimator).fit(people())
+
+
+def test_fit_predict_and_fit_transform_read_a_table_that_can_be_read_once():
+    frame = people().drop(columns="name")
+    stream = pa.RecordBatchReader.from_batches
+    batches = pa.Table.from_pandas(frame, preserve_index=False).to_batches()
+    told = TableModel(RDPDetector(**SMALL)).fit_predict(stream(batches[0].schema, batches))
+    np.testing.assert_array_equal(told, TableModel(RDPDetector(**SMALL)).fit(frame).predict(frame))
+    features = TableModel(RDPTransformer(n_components=2, n_steps=20, random_state=0))
+    np.testing.assert_array_equal(features.fit_transform(frame), features.transform(frame))
+    with pytest.raises(AttributeError, match="'RDPTransformer' object has no attribute 'predict'"):
+        clone(features).fit_predict(frame)
 
 
 def test_a_large_table_is_sampled_reproducibly_and_all_rows_count_for_the_columns(monkeypatch):

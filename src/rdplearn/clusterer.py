@@ -87,7 +87,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         "transformer": [HasMethods(["fit", "transform"]), None],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "engine": [StrOptions(set(ENGINES))],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "random_state": ["random_state"],
     }
 

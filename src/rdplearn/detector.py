@@ -242,7 +242,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_members": [Interval(Integral, 1, None, closed="left"), None],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
         "contamination": [StrOptions({"auto", "none"}), Interval(Real, 0, 0.5, closed="right")],

@@ -23,6 +23,17 @@ class TableError(ValueError):
     """The table cannot be used as it is; the message says which column and row, and what to do."""
 
 
+class RowPlaceError(TableError):
+    """A place, from 0, that is beyond the last row; whoever counts rows from 1 says so in other words."""
+
+    def __init__(self, table: str, n_rows: int, place: int) -> None:
+        super().__init__(
+            f"The 'rows' parameter of explain counts from 0, and {table} has {n_rows:,} rows: the last is "
+            f"{n_rows - 1:,}. Got {place:,} instead."
+        )
+        self.n_rows, self.place = n_rows, place
+
+
 class ModelFileError(ValueError):
     """The file is not a model that this version can read; the message says why."""
 

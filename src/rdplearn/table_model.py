@@ -26,9 +26,9 @@ from rdplearn._explain.notebook import html_table
 from rdplearn._explain.reasons import MOST_EXPLAINED, REASON_COLUMNS, in_their_places, ranks, reason_columns
 from rdplearn._files.read_ahead import read_ahead
 from rdplearn._scoring.scores import rows_so_far
-from rdplearn._to_dask import for_partitions
+from rdplearn._to_dask import for_partitions, is_partitioned
 from rdplearn.detector import RDPDetector
-from rdplearn.errors import TableError, told_already
+from rdplearn.errors import RowPlaceError, TableError, told_already
 from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.memory import TableMemory, faded, learn_memory
@@ -110,6 +110,11 @@ class TableModel(BaseEstimator):
 
         `y` is ignored, and there because pipelines pass it.
         """
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "random_state"):
+            raise TypeError(
+                "The 'estimator' parameter of TableModel must be an RDPDetector, RDPTransformer or RDPClusterer, such "
+                f"as RDPDetector(). Got {self.estimator!r:.60} instead."
+            )
         opened = open_table(table)
         sampler = self.sampler(len(opened.column_names))
         self.encoder.fit(watched(opened, sampler, frozenset(self.encoder.ignore)))
@@ -153,6 +158,14 @@ class TableModel(BaseEstimator):
         self.encoder.n_rows_ += sample.n_rows_seen
         return self
 
+    def fit_predict(self, table: Any, y: object = None) -> npt.NDArray[np.int64]:
+        """Fit, and predict for the same rows; see `fit` and `predict`."""
+        return self._fit_and("predict", table)
+
+    def fit_transform(self, table: Any, y: object = None) -> npt.NDArray[np.float32]:
+        """Fit, and transform the same rows; see `fit` and `transform`."""
+        return self._fit_and("transform", table)
+
     @for_partitions
     def score_samples(self, table: Any) -> npt.NDArray[np.float64]:
         """How normal each row is: the higher, the more normal. Shape (n_rows,)."""
@@ -195,11 +208,7 @@ class TableModel(BaseEstimator):
         'age 9,000 (typical 31 to 57) accounts for ...% of the score'
         """
         opened = open_table(table)
-        wanted = None if rows is None else np.unique(np.asarray(rows, dtype=np.int64))
-        if rows is not None and np.ndim(rows) != 1:
-            raise TableError(
-                f"The 'rows' parameter of explain must be a list of places. Got {rows!r}; pass [{rows!r}]."
-            )
+        wanted = None if rows is None else np.unique(_checked_places(rows))
         if wanted is not None and len(wanted) and wanted[0] < 0:
             raise TableError(f"The 'rows' parameter of explain counts from 0. Got {wanted[0]} instead.")
         pieces, found, first_row = [], 0, 0
@@ -211,8 +220,8 @@ class TableModel(BaseEstimator):
             found, first_row = found + len(here), first_row + batch.num_rows
             if wanted is not None and found == len(wanted):
                 break
-        if wanted is not None and found < len(wanted):
-            raise TableError(f"{opened.name} has {first_row:,} rows, and no row {wanted[found] + 1:,}.")
+        if wanted is not None and found < len(wanted) and first_row:
+            raise RowPlaceError(opened.name, first_row, int(wanted[found]))
         if not pieces:
             raise TableError(f"There are no rows in {opened.name} to explain.")
         explanation = joined(pieces)
@@ -257,6 +266,12 @@ class TableModel(BaseEstimator):
         explanation = self.estimator.explain(matrix, groups=self.encoder.groups_)
         return replace(explanation, values=self.encoder.cell_values(batch), typical=self.encoder.typical_values())
 
+    def _fit_and(self, method: str, table: Any) -> Any:
+        """Fit, and then do this with the same rows, which may be those of a stream that can be read once."""
+        getattr(self.estimator, method)  # what it cannot do is told before the work
+        opened = table if is_partitioned(table) else open_table(table)
+        return getattr(self.fit(opened), method)(opened)
+
     def _sample(self, table: Table) -> RowSample:
         """As many rows as the estimator is fitted on."""
         sampler = self.sampler(len(table.column_names))
@@ -272,6 +287,19 @@ class TableModel(BaseEstimator):
         """Draws the rows that the estimator is fitted on, from a table of so many columns."""
         n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
         return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
+
+
+def _checked_places(rows: Any) -> npt.NDArray[np.int64]:
+    """Places of rows, as whole numbers."""
+    places = np.asarray(rows)
+    start = "The 'rows' parameter of explain must be a list of places"
+    if places.ndim != 1:
+        raise TableError(f"{start}. Got {rows!r}; pass [{rows!r}].")
+    if places.dtype == bool:
+        raise TableError(f"{start}. Got a mask of True and False; pass its places, as numpy.flatnonzero gives them.")
+    if len(places) and not np.issubdtype(places.dtype, np.integer):
+        raise TableError(f"{start}, from 0. Got {rows!r:.60} instead.")
+    return places.astype(np.int64)
 
 
 def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table:

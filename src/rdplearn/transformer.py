@@ -157,7 +157,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
         "views": [StrOptions({"auto", "unit", "minmax", "unchanged"})],

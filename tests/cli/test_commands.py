@@ -162,7 +162,12 @@ def test_seeds_decide(run: Run, table: Path):
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "no such table": (["inspect", "nowhere.csv"], 1, "There is no file 'nowhere.csv'"),
     "no such model": (["score", "nowhere", "sales.csv"], 1, "There is no file 'nowhere'"),
-    "a table for a model": (["score", "sales.csv", "sales.csv"], 1, "cannot be read as a model"),
+    "a table for a model": (
+        ["score", "sales.csv", "sales.csv"],
+        1,
+        "'sales.csv' cannot be read as a model. It is damaged, or another kind of file: name a model that fit",
+    ),
+    "a model for a table": (["detect", "MODEL"], 1, "is a model, not a table. Where a command takes both, the model"),
     "no such column": (["detect", "sales.csv", "--label", "fraude"], 1, "Did you mean 'fraud'?"),
     "no such id": (["detect", "sales.csv", "--id", "x"], 1, "--id names column 'x'"),
     "labels of another kind": (["detect", "sales.csv", "--label", "city", *QUICK], 1, "must hold 1 for anomalies"),
@@ -180,6 +185,13 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     ),
     "another kind": (["inspect", "sales.csv", "--kind", "city=town"], 1, "town"),
     "nothing to resume": (["score", "MODEL", "sales.csv", "--resume"], 2, "needs a file to read"),
+    "no jobs": (["detect", "sales.csv", "--jobs", "0"], 2, "must be 1 or more, or -1 for all cores. Got 0."),
+    "no jobs to score": (["score", "MODEL", "sales.csv", "--jobs", "0"], 2, "must be 1 or more, or -1 for all cores"),
+    "another encoding": (
+        ["detect", "sales_8.csv", "--encoding", "ascii"],
+        1,
+        "is not written in ascii. Pass another --encoding, or leave it out.",
+    ),
     "no model to write": (["fit", "sales.csv"], 2, "--model"),
     "an unknown option": (["detect", "sales.csv", "--colour"], 2, "--colour"),
     "text in a number": (["score", "MODEL", "words.csv"], 1, "Column 'amount' of 'words.csv' was a number at fit"),
@@ -195,6 +207,7 @@ def test_a_mistake_is_told_in_one_line(name: str, run: Run, table: Path, model: 
     (tmp_path / "words.csv").write_text(sales().replace(",9957,", ",much,"))
     (tmp_path / "less.csv").write_text(sales().replace(",city,", ",town,"))
     (tmp_path / "empty.csv").write_text(sales(0))
+    (tmp_path / "sales_8.csv").write_text(sales().replace("Oslo", "Tromsø"))
     (tmp_path / "ours.csv").write_text(sales().replace("order", "anomaly_score"))
     before = sorted(file.name for file in tmp_path.iterdir())
     arguments, exit_code, reason = WRONG[name]
@@ -204,6 +217,20 @@ def test_a_mistake_is_told_in_one_line(name: str, run: Run, table: Path, model: 
     if exit_code == 1:
         assert len([line for line in result.stderr.splitlines() if "warning" not in line]) == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+def test_a_table_of_two_rows_has_nothing_to_report(run: Run, tmp_path: Path):
+    (tmp_path / "two.csv").write_text("a,b\n1,x\n2,y\n")
+    told = run("detect", tmp_path / "two.csv", *QUICK).stdout
+    assert "0 of 2 rows reported as anomalous: none has a score above 0." in told
+    assert json.loads(run("detect", tmp_path / "two.csv", "--json", "-q", *QUICK).stdout)["threshold"] == 0.0
+
+
+def test_inspect_cuts_no_notes(run: Run, tmp_path: Path):
+    (tmp_path / "notes.csv").write_text("row,amount\n" + "".join(f"{i},{i % 9}\n" for i in range(100)))
+    told = " ".join(run("inspect", tmp_path / "notes.csv", "-q").stdout.split())
+    assert "left out: every value is different, as in a row number or key" in told
+    assert "…" not in told
 
 
 def test_debug_shows_where(table: Path):

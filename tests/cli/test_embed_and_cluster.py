@@ -204,7 +204,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "a model of another kind": (["embed", "CLUSTER", "sales.csv", "-o", "f.csv"], 1, "Use 'rdplearn cluster'"),
     "another model of another kind": (["score", "EMBED", "sales.csv"], 1, "Use 'rdplearn embed'"),
     "a detector": (["cluster", "DETECTOR", "sales.csv"], 1, "Use 'rdplearn score'"),
-    "no model": (["cluster", "sales.csv", "sales.csv"], 1, "cannot be read as a model"),
+    "no model": (["cluster", "modle", "sales.csv"], 1, "There is no file 'modle'"),
     "training a fitted model": (["embed", "EMBED", "sales.csv", "-o", "f.csv", "--seed", "1"], 2, "--seed: has no"),
     "grouping a fitted model": (["cluster", "CLUSTER", "sales.csv", "-k", "2"], 2, "--clusters: has no effect"),
     "columns of a fitted model": (["cluster", "CLUSTER", "sales.csv", "--ignore", "city"], 2, "--ignore: has no"),

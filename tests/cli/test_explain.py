@@ -49,7 +49,11 @@ def test_standard_input_can_be_explained(run: Run, table: Path, model: Path):
 
 WRONG: dict[str, tuple[list[str], int, str]] = {
     "a row that no table has": (["MODEL", "sales.csv", "--row", "9" * 20], 2, "must be the number of a row, from 1"),
-    "a row too far": (["MODEL", "sales.csv", "--row", "301"], 1, "'sales.csv' has 300 rows, and no row 301"),
+    "a row too far": (
+        ["MODEL", "sales.csv", "--row", "301"],
+        1,
+        "'sales.csv' has 300 rows, and no row 301. Rows count from 1.",
+    ),
     "no number": (["MODEL", "sales.csv", "--row", "A00057"], 2, "must be the number of a row, from 1"),
     "row zero": (["MODEL", "sales.csv", "--row", "0"], 2, "must be the number of a row, from 1"),
     "no such value": (["MODEL", "sales.csv", "--id", "order", "--row", "B1"], 1, "has 'B1' in column 'order'"),

@@ -58,7 +58,7 @@ def model(run: Run, tmp_path, monkeypatch) -> None:
 @pytest.mark.usefixtures("model")
 def test_commands_print_the_names_of_the_page(run: Run):
     for command, arguments in COMMANDS.items():
-        printed = run(command.split()[0], *arguments, "--json", "-q", stdin="yyq").stdout
+        printed = run(command.split()[0], *arguments, "--json", "-q", stdin="nyq").stdout
         check(command, printed.splitlines()[-1])
     check("fit", run("fit", TABLE, "--update", "model", "--json", "-q").stdout)
     check("score", run("score", "quiet", TABLE, "--json", "-q").stdout)

@@ -23,6 +23,12 @@ def shell(command: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", program + command], capture_output=True, text=True, check=False, **options)
 
 
+def test_the_package_is_the_program_as_well():
+    done = subprocess.run([sys.executable, "-m", "rdplearn", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("rdplearn ")
+
+
 def test_a_reader_that_has_seen_enough_ends_it_by_sigpipe(model: Path, tmp_path: Path):
     (tmp_path / "long.csv").write_text(sales(20_000))
     done = shell(f"rdplearn score {model} {tmp_path}/long.csv -o - --jobs 1 | head -n 1; exit ${{PIPESTATUS[0]}}")
@@ -44,6 +50,14 @@ def test_standard_output_that_is_full_or_closed_is_an_ordinary_error(model: Path
     assert done.stderr == "rdplearn: Standard output is closed. Send it to a file, or to /dev/null.\n"
     done = shell(f"rdplearn score {model} {table} -o {tmp_path}/scores.csv -q 2>&-")
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(not os.access("/proc", os.W_OK), reason="only root is let into /proc, where no file can be made")
+@pytest.mark.parametrize("command", ["score MODEL TABLE -o /proc/x.csv", "report MODEL TABLE -o /proc/x.html"])
+def test_a_folder_that_takes_no_files_is_told_in_words(command: str, run: Run, model: Path, table: Path):
+    arguments = command.replace("MODEL", str(model)).replace("TABLE", str(table)).split()
+    told = run(*arguments, "-q", exit_code=1).stderr
+    assert told == f"rdplearn: '{arguments[-1]}' cannot be written: no file can be made there. Pass another place.\n"
 
 
 def test_a_full_disk_is_told_by_fit_with_the_path_and_what_to_do(table: Path, tmp_path: Path):

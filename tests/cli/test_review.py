@@ -115,7 +115,7 @@ def test_a_new_model_does_not_take_the_place_of_answers(command, run: Run, table
 
 
 def test_rules_are_made_listed_counted_and_removed(run: Run, table: Path, model: Path, answers: Path):
-    row = answers_of(answers)[0][0]
+    row = answers_of(answers)[1][0]
     quiet, loud = table.with_name("quiet.safetensors"), table.with_name("loud.safetensors")
     run("mute", model, answers, "--row", row, "--name", "large sales", "-o", quiet)
     listed = run("mute", quiet).stdout
@@ -209,6 +209,16 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
     "no answers": (["tell", "MODEL", "sales.csv", "-o", "new"], 1, "is not an answers file"),
     "over the model": (["tell", "MODEL", "ANSWERS", "-o", "MODEL"], 1, "the model itself"),
     "no such row": (["mute", "MODEL", "ANSWERS", "--row", "299", "-o", "new"], 1, "has no answer about row 299"),
+    "a real anomaly": (
+        ["mute", "MODEL", "ANSWERS", "--row", "FIRST", "-o", "new"],
+        1,
+        "was answered as anomalous, and a muting rule says that rows like it are fine. Pass a row that is normal",
+    ),
+    "a name of two lines": (
+        ["mute", "MODEL", "ANSWERS", "--row", "SECOND", "--name", "two\nlines", "-o", "new"],
+        1,
+        r"The 'name' parameter of mute must be one line of printable letters. Got 'two\nlines' instead.",
+    ),
     "no such rule": (["mute", "MODEL", "--remove", "x", "-o", "new"], 1, "There is no muting rule 'x'"),
     "no output": (["mute", "MODEL", "ANSWERS", "--row", "1"], 2, "is needed with --row or --remove"),
 }
@@ -225,7 +235,8 @@ def test_what_cannot_be_is_told(case, run: Run, table: Path, model: Path, answer
     Path("torn.csv").write_bytes(kept[: len(kept) - 9])
     Path("foreign.csv").write_text("row,answer,when,age\n1,normal,2026-11-18T03:51:07Z,31\n")
     arguments, exit_code, told = WRONG[case]
-    names = {"MODEL": str(model), "ANSWERS": answers.name}
+    first, second, *_ = (str(row) for row, _ in answers_of(answers))
+    names = {"MODEL": str(model), "ANSWERS": answers.name, "FIRST": first, "SECOND": second}
     result = run(*(names.get(argument, argument) for argument in arguments), stdin="yq", exit_code=exit_code)
     assert told in " ".join(result.output.replace("│", " ").split())
     assert answers.read_bytes() == kept

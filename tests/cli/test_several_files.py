@@ -46,6 +46,29 @@ def test_commands_that_look_at_a_table_take_several_files(run: Run, model: Path,
     assert "is the table itself" in run("report", model, *parts, "-o", parts[1], exit_code=1).stderr
 
 
+@pytest.mark.parametrize("command", ["cluster", "embed"])
+def test_commands_that_learn_features_take_several_files(command: str, run: Run, parts: list[Path], tmp_path: Path):
+    model, output = tmp_path / "model", tmp_path / "result.csv"
+    run(command, *parts, "-m", model, "-o", output, "--id", "order", "-q", "--steps", 5, "--jobs", 1)
+    assert len(output.read_text().splitlines()) == 301
+    again = run(command, model, *parts, "-o", "-", "--id", "order", "-q", "--jobs", 1).stdout
+    assert again == output.read_text()
+    assert run(command, model, tmp_path / "part-*.csv", "-o", "-", "--id", "order", "-q").stdout == again
+    told = run(command, *parts, "-m", model, "--dask", "local:1", exit_code=2).stderr
+    assert "takes one folder or 'pattern'" in told
+
+
+def test_review_takes_several_files_and_a_name_for_the_answers(
+    run: Run, model: Path, parts: list[Path], tmp_path: Path
+):
+    answers = tmp_path / "answers.csv"
+    assert "1 answer" in run("review", model, *parts, "--answers", answers, stdin="y").stdout
+    assert answers.read_text().count("\n") == 2
+    for tables in (parts, [tmp_path / "part-*.csv"]):
+        told = run("review", model, *tables, exit_code=2).stderr
+        assert "is needed with several files: name the file to keep the answers in." in " ".join(told.split())
+
+
 def test_an_output_that_is_one_of_the_files_is_refused(run: Run, parts: list[Path]):
     told = run("detect", *parts, "-o", parts[1], exit_code=1).stderr
     assert "is the table itself" in told

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import rdplearn
 from rdplearn import RDPDetector, review
@@ -252,10 +254,32 @@ def test_a_detector_that_was_fitted_again_is_refused_and_nothing_is_lost(strange
     detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(strange)
     reviewed = told(detector, strange)
     detector.set_params(random_state=1).fit(strange)
-    with pytest.raises(ValueError, match=r"fitted again after these answers were told.*Nothing is lost"):
+    remedy = r"Nothing is lost: rdplearn\.review\(model\)\.take_over\(old\) takes answers, names and muting rules along"
+    with pytest.raises(ValueError, match=rf"fitted again after these answers were told.*{remedy}"):
         reviewed.score_samples(strange)
-    anew = review(detector).tell(*reviewed.answers()[:2])
+    anew = review(detector).take_over(reviewed)
     assert anew.decision_function(strange[WRONG]).mean() < anew.decision_function(strange[FINE]).mean()
+
+
+def test_answers_names_and_rules_are_taken_over(strange):
+    frame = pd.DataFrame(strange, columns=[f"c{place}" for place in range(strange.shape[1])])
+    detector = RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(frame)
+    reviewed = review(detector).tell(frame.iloc[:2], ["normal", "unsure"], names=["a", "b"])
+    reviewed.mute(frame.iloc[[3]], name="known")
+    anew = review(clone(detector).set_params(random_state=1).fit(frame)).take_over(reviewed)
+    assert np.array_equal(anew.answers()[0], reviewed.answers()[0])
+    assert anew.answers()[1:] == reviewed.answers()[1:]
+    assert anew.rules_ == reviewed.rules_
+    with pytest.raises(ValueError, match="There is a muting rule 'known' already"):
+        anew.take_over(reviewed)
+    assert anew.answers()[1:] == reviewed.answers()[1:]
+    fewer = review(RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0).fit(strange[:, :3]))
+    with pytest.raises(ValueError, match=rf"rows of {strange.shape[1]} columns, and this detector has 3"):
+        fewer.take_over(reviewed)
+    with pytest.raises(
+        TypeError, match=r"'other' parameter of take_over must be a reviewed detector\. Got RDPDetector"
+    ):
+        anew.take_over(detector)
 
 
 def test_wrong_words_are_refused(detector, strange):

@@ -40,6 +40,28 @@ def test_answers_about_rows_of_a_table_reach_rows_like_them(fitted, trips):
     assert moved[2:5].max() < 0 < moved[[5, 6, 7, 9]].min()
 
 
+def test_answers_are_taken_over_where_the_table_is_read_in_the_same_way(trips):
+    model = TableModel(RDPDetector(n_members=2, n_rounds=1, n_steps=20, random_state=0)).fit(trips)
+    old = answered(model, trips)
+    old.mute(trips.iloc[[3]], "city", name="known")
+    model.estimator.set_params(random_state=1)
+    model.fit(trips)
+    with pytest.raises(ValueError, match="was fitted again"):
+        old.score_samples(trips)
+    new = review(model).take_over(old)
+    assert new.estimator.answers()[1:] == old.estimator.answers()[1:]
+    assert [rule.name for rule in new.estimator.rules_] == ["known"]
+    model.fit(trips.iloc[:200])
+    with pytest.raises(
+        TableError, match=r"read in another way now, so the answered rows are not known in it\. Tell the"
+    ):
+        review(model).take_over(old)
+    with pytest.raises(
+        TypeError, match=r"'other' parameter of take_over must be a reviewed table model\. Got Reviewed"
+    ):
+        new.take_over(old.estimator)
+
+
 def test_a_category_of_many_values_has_the_say_of_one_column():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"amount": rng.normal(size=600), "place": [f"p{n}" for n in rng.integers(50, size=600)]})
@@ -95,6 +117,11 @@ def test_wrong_rules_are_refused(fitted, trips):
     with pytest.raises(ValueError, match=r"must name columns of the model, such as 'km'. Got 'town'"):
         model.mute(trips.iloc[[0]], "town")
     assert model.mute(trips.iloc[[0]], "city", name="c").words.keys() == {"city"}
+    with pytest.raises(ValueError, match=r"must be one line of printable letters\. Got 'two\\nlines' instead"):
+        model.mute(trips.iloc[[0]], name="two\nlines")
+    model.tell(trips.iloc[[1]], "anomalous")
+    with pytest.raises(ValueError, match=r"The row was told as anomalous.*are fine\. Take the answer back first"):
+        model.mute(trips.iloc[[1]])
     with pytest.raises(TableError, match=r"made of one row. Got 2 instead"):
         model.mute(trips.iloc[:2])
     with pytest.raises(TypeError, match="fitted already"):

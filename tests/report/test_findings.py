@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import rdplearn
 from rdplearn import RDPClusterer, RDPDetector, RDPTransformer, TableEncoder, TableModel, write_report
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.report import cluster_report, detection_report, figures, page, place_on_map
 from rdplearn.report.score_line import lines_to_draw
-from rdplearn.report.summary import explained_alarms, summarise_detection
+from rdplearn.report.summary import _kinds, explained_alarms, summarise_detection
 from rdplearn.report.verdict import verdict_on_ranking
 from tests.report.conftest import QUICK, arch, fitted, orders
 
@@ -306,3 +307,17 @@ def test_clusters_lie_apart_on_the_map(clusters):
     centres = np.array([points[of_row == cluster].mean(axis=0) for cluster in range(3)])
     nearest = np.argmin(((points[:, None] - centres) ** 2).sum(axis=2), axis=1)
     assert np.mean(nearest == of_row) > 0.95
+
+
+def test_arguments_in_another_order_are_told():
+    with pytest.raises(TypeError, match=r"A report needs a TableModel of an RDPDetector or an RDPClusterer. Got str"):
+        rdplearn.write_report("report.html", None, [1])
+
+
+def test_kinds_of_one_row_each_have_no_largest():
+    kinds = [{"kind": f"amount = {value}", "n_rows": 1} for value in (9, 8)]
+    found = {"kinds": kinds, "scores": {"n_reported": 2}, "n_alarms_explained": 2}
+    assert _kinds(found) == "All 2 reported rows are of 2 kinds, one row each."
+    assert _kinds({**found, "kinds": [kinds[0] | {"n_rows": 2}, kinds[1]]}).endswith(
+        "The largest is amount = 9 (2 rows)."
+    )

@@ -11,6 +11,7 @@ import time
 import warnings
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -273,3 +274,117 @@ def test_pandas_round_trip_through_csv(table, tmp_path):
     assert encoder.describe()[0]["kind"] == "identifier"  # the index that pandas writes
     frame = pd.read_csv(path, index_col=0)
     np.testing.assert_allclose(encoder.transform(frame), TableEncoder().fit_transform(table), rtol=1e-5)
+
+
+SWALLOWED = {
+    "to the end": ('a,b\n1,x\n2,"y\n3,z\n', r"Line 3 of '.*' opens a quotation mark that is never closed", 0),
+    "to the end of a wide row": ('a,b\n1,x\n"2,y\n3,z\n', r"Line 3 of '.*' opens a quotation mark that is never", 0),
+    "up to the next": ('a,b\n1,x\n2,"y\n3,"z"\n4,w\n', r"Line 3 of '.*' opens a quotation mark that line 4 closes", 3),
+    "among others": (
+        'a,b\n1,"x\ny"\n\n2,"y\n3,"z"\n4,w\n',
+        r"Line 5 of '.*' opens a quotation mark that line 6 closes",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWALLOWED)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_quotation_mark_left_open_is_told_with_its_line(name: str, line_end: str, tmp_path):
+    content, told, n_rows = SWALLOWED[name]
+    path = tmp_path / "open.csv"
+    path.write_text(content.replace("\n", line_end), newline="")
+    if n_rows == 0:
+        with pytest.raises(TableError, match=told + r".*Close it, or double it if it belongs to the text\."):
+            read(path)
+        return
+    table = open_table(path)
+    with pytest.warns(RDPWarning, match=told + r" inside of a cell, so that all between is one cell\. Close it"):
+        assert sum(batch.num_rows for batch in table.batches()) == n_rows
+    assert sum(batch.num_rows for batch in table.batches()) == n_rows  # told once
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'a,b\n1,"x\ny"\n2,"he said ""no""\nand ""yes"""\n',
+        'a,b\n1,5" pipe\n2,6" pipe\n',
+        'a,b\n1,"x" y\n2,"x\ny"\n',
+        'a;b\n1;"x,\n"""\n2;y\n',
+        'a\n"one\n\ntwo"\n"three"',
+    ],
+)
+def test_quotation_marks_that_are_closed_are_fine(content: str, tmp_path):
+    path = tmp_path / "closed.csv"
+    path.write_text(content)
+    assert len(read(path)["a"]) == 2
+
+
+TITLES = {
+    "padded": ("Sales of ACME,,\nprinted 2024-01-01,,\n", 2),
+    "bare": ("Sales of ACME\n\n", 1),
+    "with a date beside it": ("Sales of ACME,,\n,printed,\n", 2),
+}
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("name", TITLES)
+def test_a_title_above_the_header_is_skipped_and_told(name: str, separator: str, tmp_path):
+    title, n_rows = TITLES[name]
+    body = "city,amount,when\nOslo,3,\nRome,4,2024-01-02\n"
+    path = tmp_path / "titled.csv"
+    path.write_text((title + body).replace(",", separator))
+    told = rf"The first {'row' if n_rows == 1 else '2 rows'} of .* above 'city' (is|are) taken for a title.*--header"
+    with pytest.warns(RDPWarning, match=told):
+        table = open_table(path)
+    assert pa.Table.from_batches(table.batches()).to_pydict() == {
+        "city": ["Oslo", "Rome"],
+        "amount": ["3", "4"],
+        "when": [None, "2024-01-02"],
+    }
+    path.write_text(path.read_text() + "x\n")
+    with pytest.warns(RDPWarning), pytest.raises(TableError, match=r"Row 3 of .* has 1 fields"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["city,,\nOslo,1,2\nRome,3,4\n", ",a,b\nx,y,z\nx,y,z\n", "a\nb\nc\n", "name,\nx,y\nz,w\n", "a,b,c\n1,2,3\n4,5,6\n"],
+)
+def test_a_header_with_holes_is_no_title(content: str, tmp_path):
+    path = tmp_path / "holes.csv"
+    path.write_text(content)
+    assert len(next(iter(read(path).values()))) == 2
+
+
+def test_a_workbook_of_several_sheets_says_which_one_is_read(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    book.active.append(["these are the sales"])
+    book.create_sheet("sales").append(["city", "amount"])
+    book["sales"].append(["Oslo", 3])
+    book.save(tmp_path / "book.xlsx")
+    told = r"has 2 sheets, and the first, 'notes', is read\. For another, pass --sheet: 'sales'\."
+    with pytest.warns(RDPWarning, match=told):
+        open_table(tmp_path / "book.xlsx")
+    assert read(tmp_path / "book.xlsx", sheet="sales") == {"city": ["Oslo"], "amount": ["3"]}
+
+
+@pytest.mark.parametrize("title", ["", "Sales of ACME,,,\n"])
+def test_a_header_of_two_rows_is_read_as_one(title: str, tmp_path):
+    path = tmp_path / "merged.csv"
+    path.write_text(title + ",2023,,2024\ncity,sales,returns,sales\nOslo,1,2,3\nRome,4,5,6\n")
+    with pytest.warns(RDPWarning, match=r"header of .* has two rows, read as one, such as '2023 sales'\. Pass --h"):
+        table = open_table(path)
+    assert table.column_names == ("city", "2023 sales", "2023 returns", "2024 sales")
+    assert [len(batch) for batch in table.batches()] == [2]
+    path.write_text(",a,,b\nx,y,z,w\nu,v,t,s\n")  # nothing tells that the second row has names
+    assert open_table(path).column_names == ("column_1", "a", "column_3", "b")
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_the_line_in_which_a_spreadsheet_names_the_separator_is_no_header(separator: str, tmp_path):
+    path = tmp_path / "sep.csv"
+    rows = [f"sep={separator}", *(separator.join(row) for row in ("abc", "1x2", "3y4"))]
+    path.write_text("\n".join(rows) + "\n")
+    assert read(path) == {"a": ["1", "3"], "b": ["x", "y"], "c": ["2", "4"]}

@@ -27,6 +27,9 @@ def rows_of(source: object, **ways: object) -> list[dict]:
     return pa.Table.from_batches(list(open_table(source, **ways).batches())).to_pylist()
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*has 2 sheets, and the first")
+
+
 @pytest.fixture
 def workbook(tmp_path: Path) -> Path:
     book = openpyxl.Workbook()

@@ -14,6 +14,7 @@ import pytest
 import rdplearn
 from rdplearn.errors import RDPWarning, TableError
 from rdplearn.table import TableEncoder
+from tests.conftest import SMALL
 
 N = 60
 
@@ -54,6 +55,101 @@ def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
         TableEncoder().fit(pa.table({"column": values}))
     assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
     assert column_of(values, kinds={"column": "category"})[1]["kind"] == "category"
+
+
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        (["$338K", "$1.2M", "$900"], [338e3, 1.2e6, 900]),
+        (["$338K", "$1.2M", "$900", "$7K", "1.5M"], [338e3, 1.2e6, 900, 7e3, 1.5e6]),
+        (["1.2M", "338K", "2.5M", "1B"], [1.2e6, 338e3, 2.5e6, 1e9]),
+        (["€1.2 million", "€3 billion", "€500 thousand"], [1.2e6, 3e9, 5e5]),
+        (["338k", "12k", "900"], [338e3, 12e3, 900]),
+        (["$1.2 bn", "$30 mn", "($3.5 mn)"], [1.2e9, 3e7, -3.5e6]),
+        (["1:02:33", "59:30", "101:00:00"], [3753, 3570, 363600]),
+        (["3h 20m", "45m", "2 h", "1 hr 5 min 10 sec"], [12000, 2700, 7200, 3910]),
+        (["2 days 03:04:05", "0 days 00:00:10", "1 day, 1:00:00"], [183845, 10, 90000]),
+    ],
+)
+def test_thousands_millions_and_durations_are_numbers_and_that_is_said(written, numbers):
+    values = written * 20
+    assert first_numbers(values) == pytest.approx(numbers * 20, rel=1e-6)
+    with pytest.warns(
+        RDPWarning, match=r"holds (numbers|durations) such as .* Pass --plain-numbers, or --kind column=cat"
+    ):
+        TableEncoder().fit(pa.table({"column": values}))
+    assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
+    assert column_of(values, kinds={"column": "number"})[1]["kind"] == "number"
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["12M", "18M", "24M"], [12, 18, 24]),  # may be months
+        (["12 m", "7.5 m", "9 m"], [12, 7.5, 9]),  # metres
+        (["45 min", "7 min", "9 min"], [45, 7, 9]),
+    ],
+)
+def test_a_letter_that_all_numbers_have_is_a_unit(values, numbers):
+    assert first_numbers(values * 20) == numbers * 20
+
+
+def test_house_numbers_and_times_of_day_are_no_quantities():
+    assert column_of(["12", "13", "14A", "15B"] * 15)[1]["kind"] == "category"
+    assert column_of(["1:02:33", "12:30:00", "23:59:59"] * 20)[1]["kind"] == "time"
+    assert column_of(["13:45"] * 30 + ["12:10"] * 30 + ["25:10"])[1]["note"] == "1 row not a time, such as '25:10'"
+    assert column_of(["1:02:33", "12:30:00", "23:59:59"] * 20, "lap_duration")[1]["kind"] == "number"
+    assert column_of(["12:30", "0:59", "7:15"] * 20, "run time")[1]["note"].startswith("durations such as '0:59'")
+
+
+def test_durations_are_told_as_durations(tmp_path: Path):
+    values = [f"{i % 3}:{i % 60:02d}:{i * 7 % 60:02d}" for i in range(200)] + ["39:00:30"]
+    runs = pa.table({"duration": values, "city": ["Oslo", "Rome", "Bonn"] * 67})
+    path = tmp_path / "model"
+    with pytest.warns(RDPWarning, match=r"durations such as '0:09:03', read as 543 seconds"):
+        model = rdplearn.TableModel(rdplearn.RDPDetector(**SMALL)).fit(runs)
+    rdplearn.save(model, path)
+    for each in (model, rdplearn.load(path)):
+        assert each.encoder.describe()[0]["typical"] == "0:06:42 to 2:50:50"
+        explanation = each.explain(runs, rows=[200])
+        assert explanation.sentences(0)[0].startswith("duration 39:00:30 (typical 0:06:42 to 2:50:50) accounts for")
+        assert explanation.kinds()[0].title == "duration = 39:00:30"
+        assert explanation.to_dicts()[0]["columns"][0]["value"] == 140_430
+    with pytest.warns(RDPWarning):
+        found = rdplearn.detect(runs, reasons=True, **SMALL).to_pylist()[200]
+    assert (found["value_1"], found["typical_1"]) == ("39:00:30", "0:06:42 to 2:50:50")
+    rdplearn.write_report(model, runs, tmp_path / "report.html")
+    assert "39:00:30" in (tmp_path / "report.html").read_text()
+
+
+def test_a_few_cells_that_are_no_duration_are_marked():
+    _, described = column_of(["1:02:33", "59:30", "101:00:00"] * 20 + ["did not finish"])
+    assert (described["kind"], described["missing"]) == ("number", 0)
+    assert "1 row not a number, such as 'did not finish'" in described["note"]
+
+
+def test_an_encoder_from_before_magnitudes_reads_as_it_did():
+    values = ["338K", "12K", "900K"] * 20
+    encoder, _ = column_of(values)
+    state = encoder.to_dict()
+    state["columns"][0]["encoding"]["dress"] = "|k"
+    cells = pa.table({"column": ["338K", "7K"], "other": [1, 1]})
+    assert TableEncoder.from_dict(state).transform(cells)[:, 0].tolist() == [338, 7]
+
+
+def test_dates_with_dots_and_two_digits_of_the_year():
+    _, described = column_of(["19.01.24", "05.02.24", "28.12.23"] * 20)
+    assert (described["kind"], described["typical"]) == ("date", "2023-12-28 to 2024-02-05")
+    assert column_of(["1.1.24", "1.2.0", "1.10.24"] * 20)[1]["kind"] == "category"
+
+
+def test_weeks_are_dates():
+    encoder, described = column_of(["2013-W18", "2014W01", "2012-W52", "2013-W18-3"] * 20)
+    assert (described["kind"], described["typical"]) == ("date", "2012-12-24 to 2013-12-30")
+    days = encoder.transform(pa.table({"column": ["2012-W52", "2013-W01", "2013-W18-3"], "other": [1] * 3}))[:, 0]
+    assert days.tolist() == [0, 7, 7 * 18 + 2]
+    _, described = column_of(["2013-W18", "2014-W01", "2013-W53"] * 20)  # that year had 52
+    assert described["kind"] == "category"
 
 
 def test_different_units_are_no_numbers():
@@ -208,6 +304,29 @@ def test_a_number_can_mean_missing_in_a_column_of_numbers(marker, kind):
     encoder, column = column_of(values, missing=[marker, "n/a"])
     assert (column["missing"], column["typical"]) == (20, "5 to 7")
     assert encoder.transform(pa.table({"column": values[:1], "other": [1]}))[0, :2].tolist() == [5, 1]
+
+
+def test_dates_that_do_not_fit_the_format_are_read_in_its_order_and_told():
+    values = ["05/10/18", "13/10/18", "05/11/2018", "06/11/2018"] * 10
+    with pytest.warns(
+        RDPWarning, match=r"'a'.* in 20 rows that --date-format does not fit \(first: row 3, '05/11/2018'"
+    ):
+        encoder = TableEncoder(date_format="%d/%m/%y").fit(pa.table({"a": values}))
+    days = encoder.transform(pa.table({"a": values[:4]}))[:, 0]
+    assert days.tolist() == [0, 8, 31, 32]
+    assert encoder.describe()[0]["note"] == "20 rows not as --date-format says, such as '05/11/2018'"
+    with pytest.warns(RDPWarning, match=r"--date-format does not fit"):
+        by_month = TableEncoder(date_format="%m/%d/%y").fit(pa.table({"a": ["05/10/18", "05/11/18", "05/12/2018"] * 9}))
+    assert by_month.transform(pa.table({"a": ["05/10/18", "05/12/2018"]}))[:, 0].tolist() == [0, 2]
+
+
+def test_a_date_format_that_fits_nothing_is_told():
+    values = [f"{1 + row % 28:02d}/{1 + row % 12:02d}/2024" for row in range(60)]
+    told = r"No cell of the table is written as --date-format says, '%d\.%m\.%Y'"
+    with pytest.warns(RDPWarning, match=told):
+        TableEncoder(date_format="%d.%m.%Y").fit(pa.table({"a": values}))
+    with pytest.warns(RDPWarning, match=told):
+        TableEncoder(date_format="%d.%m.%Y").fit(pa.table({"a": [row % 9 for row in range(60)], "b": ["x", "y"] * 30}))
 
 
 def test_a_date_format_decides_what_is_ambiguous():

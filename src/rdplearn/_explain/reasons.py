@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rdplearn._types import Ints
+from rdplearn.table.typical import Seconds
 
 if TYPE_CHECKING:
     from rdplearn._explain.explanation import Explanation
@@ -63,7 +64,7 @@ def in_their_places(columns: Mapping[str, Texts], places: Ints, n_rows: int) -> 
 
 
 def cell_text(value: Any) -> str | None:
-    """A plain value as text that a program can read back; None where it is missing.
+    """A plain value as text that a program can read back, a duration as 1:02:33; None where it is missing.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def cell_text(value: Any) -> str | None:
     """
     if value is None:
         return None
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and not isinstance(value, Seconds) and value.is_integer() and abs(value) < 1e15:
         return f"{value:.0f}"
     return str(value)
 

@@ -47,6 +47,8 @@ def rule_of_row(
     words: Mapping[str, str],
 ) -> MutingRule:
     """The rule that rows like this one are fine: the same first reason, the same values in the columns `same`."""
+    if name is not None and not name.isprintable():
+        raise ValueError(f"The 'name' parameter of mute must be one line of printable letters. Got {name!r} instead.")
     for column in same:
         if column not in groups:
             raise ValueError(

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._explain.kinds import ANSWERS_COLUMN
-from rdplearn._feedback.answers import Answers, checked_answers, checked_names, stacked, weighed
+from rdplearn._feedback.answers import Answers, checked_answers, checked_names, row_keys, stacked, weighed
 from rdplearn._feedback.asking import Asking
 from rdplearn._feedback.columns import Columns, learn_columns, nearness
 from rdplearn._feedback.explanation import ReviewedExplanation, told_in_words
@@ -144,6 +144,37 @@ class Reviewed(ReportingMixin, BaseEstimator):
         rows, answers, names = zip(*told, strict=True)
         return stacked(rows), list(answers), list(names)
 
+    def take_over(self, other: Reviewed) -> Self:
+        """Take the answers, names and muting rules of another one, such as that of a detector before a new fit.
+
+        Examples
+        --------
+        >>> import numpy as np, rdplearn
+        >>> table = np.random.default_rng(0).normal(size=(500, 4))
+        >>> detector = rdplearn.RDPDetector(n_members=2, n_rounds=1, random_state=0).fit(table)
+        >>> old = rdplearn.review(detector).tell(table[:1], "normal", names=["the first"])
+        >>> new = rdplearn.review(detector.fit(table[:400])).take_over(old)
+        >>> new.answers()[1:]
+        (['normal'], ['the first'])
+        """
+        if not isinstance(other, Reviewed):
+            raise TypeError(
+                f"The 'other' parameter of take_over must be a reviewed detector. Got {type(other).__name__} instead."
+            )
+        rows, answers, names = other.answers()
+        if answers and rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"The answers are about rows of {rows.shape[1]} columns, and this detector has {self.n_features_in_}. "
+                "Tell the rows that it knows."
+            )
+        for rule in other.rules_:
+            self._require_new(rule.name)
+        self.rules_ = [*self.rules_, *other.rules_]
+        if answers:
+            self.answers_.add(read_matrix(self._nameless, rows, reset=False), answers, names)
+        self._forget_learned()
+        return self
+
     @for_partitions
     def asking(self, X: Any) -> Asking:
         """The rows of a table to be asked about, one after the other: scored once, for many answers."""
@@ -169,7 +200,7 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
         Parameters
         ----------
-        row : one row, of shape (1, n_columns)
+        row : one row, of shape (1, n_columns), that was not told as anomalous
         same : columns that must be as in this row; one alone may be named as it is
         name : the name of the rule, for `unmute`; by default made from what it says
         values : the values of the row in the words of the table, for each group of columns; by default its numbers
@@ -177,6 +208,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
         matrix = self._rows(row)
         if matrix.shape[0] != 1:
             raise ValueError(f"The 'row' parameter of mute must be one row. Got {matrix.shape[0]} instead.")
+        told = self.answers_.told.get(row_keys(matrix)[0])
+        if told is not None and told.verdict == "anomalous":
+            raise ValueError(
+                "The row was told as anomalous, and a muting rule says that rows like it are fine. Take the answer "
+                "back first, with take_back, or pass another row."
+            )
         explanation = self._nameless.explain(matrix, groups=self._groups)
         cells = dense(explanation.values)[0] if values is None else values
         same_columns = [same] if isinstance(same, str) else list(same)
@@ -189,9 +226,12 @@ class Reviewed(ReportingMixin, BaseEstimator):
 
     def add_rule(self, rule: MutingRule) -> None:
         """Add a rule; its name must be new."""
-        if any(rule.name == known.name for known in self.rules_):
-            raise ValueError(f"There is a muting rule {rule.name!r} already. Pass another name, or unmute it first.")
+        self._require_new(rule.name)
         self.rules_.append(rule)
+
+    def _require_new(self, name: str) -> None:
+        if any(name == known.name for known in self.rules_):
+            raise ValueError(f"There is a muting rule {name!r} already. Pass another name, or unmute it first.")
 
     def unmute(self, name: str) -> Self:
         """Remove a muting rule."""
@@ -296,7 +336,8 @@ class Reviewed(ReportingMixin, BaseEstimator):
         if _identity(self.detector) != self._made_for:
             raise ValueError(
                 "The detector was fitted again after these answers were told, so they are about scores that no longer "
-                "exist. Nothing is lost: rdplearn.review(model).tell(*reviewed.answers()[:2]) tells them again."
+                "exist. Nothing is lost: rdplearn.review(model).take_over(old) takes answers, names and muting rules "
+                "along."
             )
         return read_matrix(self.detector, X, reset=False)
 

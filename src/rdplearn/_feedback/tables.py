@@ -32,6 +32,7 @@ class ReviewedTable(TableModel):
     def __init__(self, estimator: Reviewed, encoder: TableEncoder) -> None:
         super().__init__(estimator, encoder)
         estimator.group_columns(encoder.groups_)
+        self._read_as = _way_of_reading(encoder)
 
     def fit(self, table: Any, y: object = None) -> TableModel:
         """Not here: answers are about a model that is fitted."""
@@ -47,6 +48,25 @@ class ReviewedTable(TableModel):
     def take_back(self, table: Any) -> Self:
         """Forget what was told about the rows of a table."""
         self.estimator.take_back(self._matrix(table))
+        return self
+
+    def take_over(self, other: ReviewedTable) -> Self:
+        """Take the answers, names and muting rules of another one; see `Reviewed.take_over`.
+
+        Both must read the table in the same way, since answers are kept about rows as they were read.
+        """
+        if not isinstance(other, ReviewedTable):
+            raise TypeError(
+                "The 'other' parameter of take_over must be a reviewed table model. Got "
+                f"{type(other).__name__} instead."
+            )
+        if other._read_as != self._read_as:
+            raise TableError(
+                "The table is read in another way now, so the answered rows are not known in it. Tell the rows "
+                "themselves again: tell(rows, answers, names=names), or 'rdplearn tell' with the file of answers; then "
+                "mute what you know."
+            )
+        self.estimator.take_over(other.estimator)
         return self
 
     @for_partitions
@@ -94,6 +114,11 @@ class ReviewedTable(TableModel):
         cells, told = self.encoder.cell_values(batch), explanation.values[:, -1:]
         typical = [*self.encoder.typical_values(), explanation.typical[-1]]
         return replace(explanation, values=np.hstack([cells.astype(object), told]), typical=typical)
+
+
+def _way_of_reading(encoder: TableEncoder) -> list[Any]:
+    """What decides which numbers a row becomes."""
+    return [(column.encoding, column.names()) for column in encoder.columns_]
 
 
 @overload

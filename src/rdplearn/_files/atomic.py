@@ -113,6 +113,17 @@ def publish(temporary: Path, target: Path) -> None:
         os.close(folder)
 
 
+@contextmanager
+def _making_told(target: Path) -> Iterator[None]:
+    """Say which file could not be made, where it was not the disk."""
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno not in (errno.ENOENT, errno.EACCES, errno.EPERM):
+            raise
+        raise OSError(f"'{target}' cannot be written: no file can be made there. Pass another place.") from fault
+
+
 def open_own(path: Path, *, like: Path) -> int:
     """Open or create a file of ours under a name that anyone can guess, to be read and appended to.
 
@@ -124,7 +135,8 @@ def open_own(path: Path, *, like: Path) -> int:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK | getattr(os, "O_BINARY", 0)
     try:
-        file = os.open(path, flags, PRIVATE if like.exists() else AS_THE_UMASK_SAYS)
+        with _making_told(like):
+            file = os.open(path, flags, PRIVATE if like.exists() else AS_THE_UMASK_SAYS)
     except OSError as fault:
         if fault.errno not in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
             raise
@@ -208,7 +220,8 @@ def _new_file_beside(target: Path) -> tuple[Path, int | None]:
         path = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
         with disk_faults_told(target):
             mode = PRIVATE if target.exists() else AS_THE_UMASK_SAYS  # the final mode comes with the final name
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_LINK, mode)
+            with _making_told(target):
+                file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | NO_LINK, mode)
         if os.name != "posix":
             os.close(file)  # where an open file could not take its final name
             return path, None

@@ -93,6 +93,11 @@ def opened_model_file(path: str | os.PathLike[str]) -> Iterator[ModelFile]:
     except ModelFileError as fault:
         raise ModelFileError(f"{name} cannot be read as a model. {fault}") from None
     except (SafetensorError, UnicodeError) as fault:
+        if not looks_like_model_file(path):
+            raise ModelFileError(
+                f"{name} cannot be read as a model. It is damaged, or another kind of file: name a model that fit, "
+                "embed or cluster wrote."
+            ) from None
         told = " ".join(str(fault).split())[:120]
         raise ModelFileError(f"{name} cannot be read as a model. It is damaged, or not a model: {told}.") from None
 

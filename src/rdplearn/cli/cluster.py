@@ -54,6 +54,7 @@ def cluster(
       rdplearn cluster sales.csv -k 5
       rdplearn cluster sales.csv -k 5 --id order -o groups.csv -m model.safetensors
       rdplearn cluster sales.csv -k 5 --report report.html
+      rdplearn cluster january.csv february.csv -k 5
       rdplearn cluster model.safetensors new.parquet -o groups.parquet
     """
     from rdplearn._results.clustered import CLUSTER, DISTANCE, CentralRows, ClusterAgreement, clustered_rows

@@ -64,7 +64,7 @@ class DetectOutput:
         self.facts = {
             "n_rows": written.n_rows,
             "n_anomalous": written.tally[0],
-            "threshold": -float(model.estimator.offset_),
+            "threshold": 0.0 - float(model.estimator.offset_),
             **described(answers, self.n_listed),
         }
 

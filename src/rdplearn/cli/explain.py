@@ -106,7 +106,14 @@ def most_anomalous_rows(model: TableModel, table: Table, n_rows: int) -> list[in
 
 def explained(model: TableModel, table: Table, places: list[int], id_column: str | None) -> list[dict[str, Any]]:
     """The rows, as plain values, in the order that was asked for."""
-    explanation = model.explain(table, rows=places)
+    from rdplearn.errors import RowPlaceError, TableError
+
+    try:
+        explanation = model.explain(table, rows=places)
+    except RowPlaceError as fault:
+        raise TableError(
+            f"{table.name} has {fault.n_rows:,} rows, and no row {fault.place + 1:,}. Rows count from 1."
+        ) from None
     threshold = -float(model.estimator.offset_)
     names = values_in(table, id_column, places) if id_column is not None else [None] * len(places)
     return [

@@ -79,7 +79,7 @@ def fit(
         "n_columns": len(model.encoder.groups_),
         "n_features": len(model.encoder.feature_names_),
         "n_renewed": model.estimator.n_renewed_ or None,
-        "threshold": -model.estimator.offset_,
+        "threshold": 0.0 - model.estimator.offset_,
         "model": target,
     }
     talk.tell(facts, print_fit)

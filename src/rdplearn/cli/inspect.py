@@ -105,7 +105,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
     from rdplearn.table.wording import counted
 
     if "columns" in facts:
-        print_rows([shown_column(column) for column in facts["columns"]])
+        print_rows([shown_column(column) for column in facts["columns"]], whole=["typical", "note"])
     if "model" in facts:
         print_rows(facts["training"])
         changed = ", ".join(f"{name}={value}" for name, value in facts["parameters"].items() if value is not None)

@@ -71,12 +71,17 @@ def answered_row(path: str, row: int) -> Any:
     lines = [line for line in file.latest() if line.row == row]
     if not lines:
         raise TableError(f"'{path}' has no answer about row {row:,}. Its first column lists the rows that it has.")
+    if lines[0].answer == "anomalous":
+        raise TableError(
+            f"Row {row:,} of '{path}' was answered as anomalous, and a muting rule says that rows like it are fine. "
+            "Pass a row that is normal, or correct the answer in the file."
+        )
     return AnswersFile(file.column_names, lines).table()
 
 
 def print_rules(facts: Mapping[str, Any]) -> None:
-    from rdplearn.table.wording import counted
+    from rdplearn.table.wording import counted, printable
 
     for rule in facts["rules"]:
-        typer.echo(rule["rule"])
+        typer.echo(printable(rule["rule"]))
     typer.echo(f"{counted(len(facts['rules']), 'muting rule')} in {facts['model']}.")

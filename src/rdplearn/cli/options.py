@@ -48,15 +48,29 @@ TableOrModel = Annotated[
         help="A table (CSV, Excel, Parquet, Arrow, JSON Lines; - reads stdin), or a model file that -m wrote.",
     ),
 ]
-TableAfterModel = Annotated[str | None, typer.Argument(metavar="TABLE", help="The table, if a model comes first.")]
+TableAfterModel = Annotated[
+    str | None,
+    typer.Argument(metavar="TABLE", help="The table, if a model comes first; else a further file.", show_default=False),
+]
 ReportPath = Annotated[
     str | None,
     typer.Option("--report", metavar="FILE", help="Write what was found as a page: one HTML file."),
 ]
 Keep = Annotated[bool, typer.Option("--keep", help="Write all columns of the table, not the results alone.")]
 KeptModel = Annotated[str | None, typer.Option("--model", "-m", metavar="FILE", help="Save the model to this file.")]
+
+
+def _some_jobs(n_jobs: int) -> int:
+    if n_jobs == 0:
+        raise typer.BadParameter("must be 1 or more, or -1 for all cores. Got 0.")
+    return n_jobs
+
+
 Jobs = Annotated[
-    int, typer.Option("--jobs", help="How many threads to use. -1 uses all cores. The result is the same.")
+    int,
+    typer.Option(
+        "--jobs", callback=_some_jobs, help="How many threads to use. -1 uses all cores. The result is the same."
+    ),
 ]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers. The same seed gives the same result.")
@@ -112,6 +126,7 @@ class FileOptions:
 
     first: TableOrModel = None
     second: TableAfterModel = None
+    more: MoreTables = None
     output: OutputPath = None
     if_exists: IfExistsOption = None
     kept_model: KeptModel = None
@@ -121,13 +136,13 @@ class FileOptions:
         """The model, if one was named: before a table, or alone, when a database has the table."""
         from rdplearn._storage.container import looks_like_model_file
 
-        is_model = self.first not in (None, "-") and looks_like_model_file(str(self.first))
-        return self.first if self.second is not None or is_model else None
+        return self.first if self.first not in (None, "-") and looks_like_model_file(str(self.first)) else None
 
     @property
-    def table(self) -> str | None:
-        """The table, unless a database has it."""
-        return self.first if self.model is None else self.second
+    def tables(self) -> list[str]:
+        """The table as it was named, or its files; nothing if a database has it."""
+        named = [self.first if self.model is None else None, self.second, *(self.more or ())]
+        return [file for file in named if file is not None]
 
 
 @dataclass(frozen=True)
@@ -302,7 +317,7 @@ class ColumnOptions:
         str | None, typer.Option(metavar="FORMAT", help="How dates are written, such as '%d.%m.%y %H:%M'.")
     ] = None
     plain_numbers: Annotated[
-        bool, typer.Option("--plain-numbers", help="Read $2,700, 35.5% and 12 kg as text, not as numbers.")
+        bool, typer.Option("--plain-numbers", help="Read $2,700, 35.5%, 12 kg and 3h 20m as text, not as numbers.")
     ] = False
     strict: Annotated[
         bool,

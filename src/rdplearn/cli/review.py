@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, ReadingOptions, TablePath
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, TablePath
 
 if TYPE_CHECKING:
     from rdplearn._feedback.session import ReviewSession
@@ -23,6 +23,7 @@ def review(
     *,
     model_path: ModelPath,
     table: TablePath = None,
+    more: MoreTables = None,
     answers_path: Annotated[
         str | None, typer.Option("--answers", metavar="FILE", help="File of the answers [TABLE.answers.csv].")
     ] = None,
@@ -50,18 +51,22 @@ def review(
     """
     from rdplearn._feedback.session import ReviewSession
     from rdplearn._feedback.tables import review as reviewed
-    from rdplearn.cli.checks import check_paths, load_table_model
+    from rdplearn.cli.checks import check_paths, files_named, load_table_model
 
     if table == "-":
         raise typer.BadParameter("must be a file: the keys come from standard input.", param_hint="TABLE")
-    reading.check(table)
-    if table is None and answers_path is None:
-        raise typer.BadParameter("is needed with --sql: name the file to keep the answers in.", param_hint="--answers")
+    files = files_named(table, more)
+    reading.check(files)
+    if not isinstance(files, str) and answers_path is None:
+        several = "--sql" if files is None else "several files"
+        raise typer.BadParameter(
+            f"is needed with {several}: name the file to keep the answers in.", param_hint="--answers"
+        )
     path = answers_path if answers_path is not None else f"{table}.answers.csv"
     if not os.path.exists(path):
-        check_paths({"table": table, "model": model_path}, None, path)
+        check_paths({"table": files, "model": model_path}, None, path)
     model = reviewed(load_table_model(model_path, ["RDPDetector"], n_jobs))
-    session = ReviewSession(model, reading.open(table), path, strategy=strategy)
+    session = ReviewSession(model, reading.open(files), path, strategy=strategy)
     ask(session, n_columns, aside=talk.as_json)
     lines = session.file.latest()
     counts = {said: sum(line.answer == said for line in lines) for said in SAID.values()}

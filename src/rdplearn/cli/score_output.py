@@ -41,7 +41,7 @@ class ScoreOutput:
         resume: bool = False,
     ) -> None:
         """Score all rows and send them where they belong; watchers are shown them too."""
-        self.threshold = -float(model.estimator.offset_)
+        self.threshold = 0.0 - float(model.estimator.offset_)  # never -0
         if getattr(model.estimator, "rules_", None):
             self.muted = MutedRows(self.threshold)
         everyone = [self.top, *(watcher for watcher in (self.evaluation, self.muted) if watcher), *watchers]
@@ -75,9 +75,9 @@ def print_scores(facts: Mapping[str, Any]) -> None:
 
 
 def print_count(facts: Mapping[str, Any]) -> None:
+    above = "their score is above" if facts["n_anomalous"] else "none has a score above"
     typer.echo(
-        f"{facts['n_anomalous']:,} of {facts['n_rows']:,} rows reported as anomalous: their score is above "
-        f"{facts['threshold']:.4g}."
+        f"{facts['n_anomalous']:,} of {facts['n_rows']:,} rows reported as anomalous: {above} {facts['threshold']:.4g}."
     )
     if "n_muted" in facts:
         typer.echo(f"{counted(facts['n_muted'], 'row')} muted, with the threshold as score.")

@@ -10,7 +10,7 @@ import typer
 
 from rdplearn._storage.models import save
 from rdplearn.cli.backends import Here, OnDask
-from rdplearn.cli.checks import identity_of, load_table_model, refuse_given, require_columns
+from rdplearn.cli.checks import files_named, identity_of, load_table_model, refuse_given, require_columns
 from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions
 from rdplearn.cli.results import Apply, Pass, Watcher, Written
 from rdplearn.table_model import TableModel
@@ -23,6 +23,7 @@ class Task:
     """A table, what is to be made of it, and where."""
 
     table: Any
+    path: str | list[str] | None  # of the table; None in a database
     files: FileOptions
     wanted: ClassedRowOptions
     backend: Here | OnDask
@@ -49,7 +50,7 @@ class Task:
         identity = self.model_identity
         if identity is None and self.files.kept_model is not None:
             identity = identity_of(self.files.kept_model)
-        return None if identity is None else self.backend.made_of(identity, self.files.table, self.wanted.ids)
+        return None if identity is None else self.backend.made_of(identity, self.path, self.wanted.ids)
 
 
 def open_task(
@@ -58,15 +59,17 @@ def open_task(
     """See before the work that all that is named is there and that its results can be written."""
     if files.model is not None and files.kept_model is not None:
         raise typer.BadParameter(NO_EFFECT, param_hint="--model")
-    if files.table is None and files.model is not None and backend.reading.sql is None:
+    tables = files.tables
+    path = files_named(tables[0], tables[1:], wanted.dask) if tables else None
+    if path is None and files.model is not None and backend.reading.sql is None:
         raise typer.BadParameter(f"'{files.model}' is a model. Name the table after it.", param_hint="TABLE")
-    inputs = {"table": files.table, "model": files.model}
+    inputs: dict[str, str | list[str] | None] = {"table": path, "model": files.model}
     backend.check(inputs, files.output, files.kept_model, report_path, resume=wanted.resume, label=wanted.label)
     if wanted.resume and files.model is None:
         raise typer.BadParameter(
             "needs the MODEL that the output was begun with, before TABLE: the one that -m has kept.",
             param_hint="--resume",
         )
-    table = backend.open(files.table)
+    table = backend.open(path)
     require_columns(table, carried=wanted.ids, label=wanted.label)
-    return Task(table, files, wanted, backend, None if files.model is None else identity_of(files.model))
+    return Task(table, path, files, wanted, backend, None if files.model is None else identity_of(files.model))

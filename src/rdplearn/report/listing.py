@@ -16,6 +16,7 @@ from rdplearn.report.gathering import ListedRows
 from rdplearn.report.spreads import ColumnSpreads
 from rdplearn.table import TableEncoder
 from rdplearn.table.cells import in_seconds, is_text, words_of
+from rdplearn.table.typical import Seconds
 
 MOST_SHOWN_COLUMNS = 40
 MOST_REASONS = 12
@@ -125,6 +126,8 @@ def shortened(value: Any) -> Any:
     >>> shortened(0.12345678901234), shortened(2783918982.0), len(shortened("x" * 5000))
     (0.12345679, 2783918982.0, 200)
     """
+    if isinstance(value, Seconds):
+        return str(value)
     if isinstance(value, float):
         return value if value.is_integer() else float(f"{value:.{8 if abs(value) < 1e8 else 15}g}")
     return f"{value[: LONGEST_TEXT - 1]}…" if isinstance(value, str) and len(value) > LONGEST_TEXT else value

@@ -15,7 +15,7 @@ from rdplearn._types import Doubles
 from rdplearn.report.column_contents import ORDERED, column_contents, moment_words
 from rdplearn.table import TableEncoder
 from rdplearn.table.encoded_column import EncodedColumn
-from rdplearn.table.typical import value_words
+from rdplearn.table.typical import Seconds, value_words
 
 MOST_BINS, MOST_VALUES = 24, 5
 MIDDLE = (0.01, 0.99)  # of the numbers; the few beyond would squeeze all others into one bin
@@ -79,7 +79,8 @@ def _histogram(values: Doubles, column: EncodedColumn) -> dict[str, Any] | None:
         low, high, inside = float(known.min()), float(known.max()), known
     n_bins = min(MOST_BINS, len(np.unique(inside)))
     counts, _ = np.histogram(inside, bins=n_bins, range=(low, high))
-    words = [moment_words(end, column.kind) if column.kind != "number" else value_words(end) for end in (low, high)]
+    ends = [Seconds(end) if getattr(column.encoding, "is_duration", False) else end for end in (low, high)]
+    words = [moment_words(end, column.kind) if column.kind != "number" else value_words(end) for end in ends]
     return {"low": low, "high": high, "words": words, "counts": counts.tolist()}
 
 

@@ -43,7 +43,8 @@ def _kinds(found: Mapping[str, Any]) -> str:
     first = f"{kinds[0]['kind']} ({counted(kinds[0]['n_rows'], 'row')})"
     if len(kinds) == 1:
         return f"There is one kind of anomaly: {first}."
-    return f"{alarms[0].upper()}{alarms[1:]} are of {len(kinds):,} kinds. The largest is {first}."
+    start = f"{alarms[0].upper()}{alarms[1:]} are of {len(kinds):,} kinds"
+    return f"{start}, one row each." if kinds[0]["n_rows"] == 1 else f"{start}. The largest is {first}."
 
 
 def summarise_clusters(found: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rdplearn._explain.reliability import SHAKY, STEADY
 
+FEWEST_JUDGED = 20  # rows
 CLUSTERS = {
     "clear": ("good", "The clusters are clear"),
     "some": ("partly", "Some of the clusters are clear"),
@@ -23,7 +24,12 @@ def verdict_on_ranking(stability: Mapping[str, Any] | None, n_rows: int) -> dict
     --------
     >>> verdict_on_ranking({"figure": 0.41, "n_top": 50}, 5000)["title"]
     'Do not rely on this ranking yet'
+    >>> verdict_on_ranking({"figure": 1.0, "n_top": 1}, 2)["title"]
+    'The ranking cannot be judged'
     """
+    if 1 < n_rows < FEWEST_JUDGED:
+        why = f"the table has {n_rows} rows, and with so few all rankings look alike"
+        return _verdict("unknown", "The ranking cannot be judged", f"How steady it is cannot be said: {why}.")
     if stability is None:
         why = "the table has one row" if n_rows < 2 else "the model has a single member, and nothing to compare it with"
         return _verdict("unknown", "The ranking cannot be judged", f"How steady it is cannot be said: {why}.")

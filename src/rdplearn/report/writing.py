@@ -54,7 +54,8 @@ def write_report(
     >>> found["summary"][0][:36]
     'The table has 201 rows and 2 columns'
     """
-    checked_target(path)  # before the work, not after it
+    _require_reported(model)  # before the work, not after it
+    checked_target(path)
     found = findings(model, table, ids=ids, label=label, n_top=n_top)
     write_page(found, path)
     return found
@@ -64,11 +65,17 @@ def findings(
     model: TableModel, table: Any, *, ids: Sequence[str] = (), label: str | None = None, n_top: int = N_TOP
 ) -> dict[str, Any]:
     """All that a report tells about a table, as plain values."""
-    estimator = model.estimator if isinstance(model, TableModel) else model
-    if isinstance(model, TableModel) and isinstance(estimator, RDPDetector | Reviewed):
-        return detection_report(model, table, ids=ids, label=label, n_top=n_top)
-    if isinstance(model, TableModel) and isinstance(estimator, RDPClusterer):
+    _require_reported(model)
+    if isinstance(model.estimator, RDPClusterer):
         return cluster_report(model, table, ids=ids, label=label)
+    return detection_report(model, table, ids=ids, label=label, n_top=n_top)
+
+
+def _require_reported(model: Any) -> None:
+    """See that a model is one that reports are about."""
+    estimator = model.estimator if isinstance(model, TableModel) else model
+    if isinstance(model, TableModel) and isinstance(estimator, RDPDetector | Reviewed | RDPClusterer):
+        return
     raise TypeError(
         f"A report needs a TableModel of an RDPDetector or an RDPClusterer. Got {type(model).__name__}"
         f"{f' of {type(estimator).__name__}' if estimator is not model else ''} instead: "

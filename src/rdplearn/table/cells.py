@@ -49,9 +49,10 @@ class TextRules:
     day_first : bool or None
         Whether 01/02/2024 is the first of February; None lets the column's other dates decide.
     date_format : str or None
-        How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual.
+        How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual, with
+        day and month in the same order.
     plain_numbers : bool
-        Whether "$2,700", "35.5%" and "12 kg" stay texts.
+        Whether "$2,700", "35.5%", "12 kg" and "3h 20m" stay texts.
     strict : bool
         Whether a cell that does not fit its column is an error. If not, it counts as missing and is marked.
 
@@ -92,6 +93,14 @@ class TextRules:
     def mark(self) -> str:
         """The decimal mark of plain numbers."""
         return self.decimal or "."
+
+    @property
+    def first_is_day(self) -> bool | None:
+        """Whether 01/02/2024 is the first of February, as `day_first` or else `date_format` says; None if neither."""
+        if self.day_first is not None or self.date_format is None:
+            return self.day_first
+        day, month = (self.date_format.find(part) for part in ("%d", "%m"))
+        return day < month if min(day, month) >= 0 else None
 
     @property
     def missing_numbers(self) -> list[float]:

@@ -31,6 +31,7 @@ NUMBERING = re.compile(r"(?i:[\W_](num|no|nr|number)$)")
 FEWEST_NUMBERED = 1000
 IDENTIFIER = re.compile(r"(?i:^unnamed|(^|[\W_])(key|index)$|(id|num|no|nr|number)$)")
 INSIDE_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")  # where a word begins in "policePrecinct"
+DURATION = re.compile(r"(?i:(^|[\W_])(dur|duration|elapsed|run_?time|lap_?time|pace|length|dauer)($|[\W_]))")
 YEAR = re.compile(r"(?i:(^|[^a-z])(years?|yrs?|jahr|annee|anno)($|[^a-z]))|[a-z]Year|(?i:^year|year$)")
 
 
@@ -60,3 +61,14 @@ def says_identifier(name: str) -> bool:
 def says_year(name: str) -> bool:
     """Whether numbers called so are years."""
     return bool(YEAR.search(name))
+
+
+def says_duration(name: str) -> bool:
+    """Whether what could be times of day, such as 1:02:33, are durations.
+
+    Examples
+    --------
+    >>> [name for name in ("lapTime", "run time", "pickup_time", "Duration") if says_duration(name)]
+    ['lapTime', 'run time', 'Duration']
+    """
+    return bool(DURATION.search(INSIDE_A_NAME.sub("_", name).replace(" ", "_")))

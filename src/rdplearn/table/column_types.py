@@ -20,6 +20,7 @@ unreadable      left out: the cells are lists, bytes or the like
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -27,13 +28,13 @@ import numpy as np
 
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
-from rdplearn.table.column_names import says_code, says_identifier, says_listed, says_year
+from rdplearn.table.column_names import says_code, says_duration, says_identifier, says_listed, says_year
 from rdplearn.table.moments import compact_dates
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
 from rdplearn.table.typical import share_words
 from rdplearn.table.wording import as_option, rows_text, shown
-from rdplearn.table.written_numbers import read_written
+from rdplearn.table.written_numbers import DURATION, fitting, read_written
 
 KINDS = (
     *("number", "year", "boolean", "category", "date", "time", "text", "identifier", "constant", "empty"),
@@ -81,6 +82,13 @@ def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str |
         With `strict`, when nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or
         meant is for the user to say. Without, they count as missing, are marked, and told in a warning.
     """
+    decision = _decide(column, rules, table, told)
+    if decision.kind == "date" and column.n_in_format and column.not_in_format.n_rows:
+        return _telling_format(decision, column, table)
+    return decision
+
+
+def _decide(column: ColumnSummary, rules: TextRules, table: str, told: str | None) -> Decision:
     if told is not None:
         return _as_told(column, rules, table, told)
     if column.trouble:
@@ -114,15 +122,18 @@ def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read:
         return _decide_compact_dates(column, rules, table) or _decide_number(column)
     if column.n_booleans == n_to_read:
         return _unless_constant(column, Decision("boolean"))
+    decimal = _mark_of(column, rules)
+    dress = _dress_of(column, decimal)
+    written = column.n_written[decimal] - sum(cells.n_rows for cells in _in_other_dresses(column, dress))
+    are_durations = _are_durations(column) and (dress is None or written < n_to_read)  # "45 min" has a unit
+    if are_durations and column.n_durations == n_to_read:
+        return _decide_durations(column, rules, table)
     if column.n_times_of_day == n_to_read:
         return _unless_constant(column, Decision("time"))
     if _are_seasons(column):
         return None
     if _n_dates(column) == n_to_read:
         return _unless_constant(column, _decide_date(column, rules, table))
-    decimal = _mark_of(column, rules)
-    dress = _dress_of(column, decimal)
-    written = column.n_written[decimal] - sum(cells.n_rows for cells in _in_other_dresses(column, dress))
     if dress is not None and written == n_to_read and not says_code(column.name):
         return _decide_written(column, rules, table, decimal, dress)
     if says_code(column.name):
@@ -138,6 +149,10 @@ def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read:
             _refuse(column, column.not_moments[day_first], "that is not a date", table)
         decision = Decision("date", day_first=day_first)
         return _with_misfits(decision, column, column.not_moments[day_first], "date", table)
+    if are_durations and column.n_durations >= nearly:
+        if rules.strict:
+            _refuse(column, column.not_durations, "that is not a duration", table)
+        return _with_misfits(_decide_durations(column, rules, table), column, column.not_durations, "number", table)
     if column.n_times_of_day >= nearly:
         if rules.strict:
             _refuse(column, column.not_times_of_day, "that is not a time of day", table)
@@ -154,8 +169,8 @@ def day_first_of(column: ColumnSummary, rules: TextRules) -> bool:
     """Whether 01/02/2024 starts with the day: as told, else as more of the column's dates allow."""
     if column.form == "moment":
         return False
-    if rules.day_first is not None:
-        return rules.day_first
+    if rules.first_is_day is not None:
+        return rules.first_is_day
     return column.moments[True].count > column.moments[False].count
 
 
@@ -205,16 +220,50 @@ def _dress_of(column: ColumnSummary, decimal: str) -> str | None:
     """The dress of the column's numbers, "" for none; None if there are several, or a unit that few of them have."""
     if not column.dresses:
         return None if column.dresses is None else ""
-    counts = {dress: cells.n_rows for dress, cells in column.dresses.items()}
+    scaled = _scaled_dress(column, column.n_written[decimal])
+    if scaled is not None:
+        return scaled
+    counts: Counter[str] = Counter()
+    for name, cells in column.dresses.items():
+        counts[name.replace("*", "")] += cells.n_rows
     most = max(counts, key=lambda dress: counts[dress])
     is_the_one = counts[most] >= NEARLY_ALL * sum(counts.values())
     is_usual = not _has_letters(most) or 2 * counts[most] >= column.n_written[decimal]  # "12", "13", "14A"
     return most if is_the_one and is_usual else None
 
 
+def _scaled_dress(column: ColumnSummary, n_written: int) -> str | None:
+    """The dress of amounts such as "$338K" and "1.2M", if it is clear that these are thousands and millions.
+
+    It is if they are money, if there are several such letters, or if it is a k: "12M" alone may be months.
+    """
+    dresses = column.dresses or {}
+    letters = [name for name in dresses if "*" in name]
+    if not letters:
+        return None
+    family = letters[0].partition("*")[0] + "*"
+    counts = {name: cells.n_rows for name, cells in dresses.items() if name in fitting(family)}
+    n_large = sum(counts[name] for name in letters if name in counts)
+    is_clear = not family.startswith("|") or len(letters) > 1 or letters == ["|*k"]
+    is_usual = not family.startswith("|") or 2 * n_large >= n_written
+    covers = sum(counts.values()) >= NEARLY_ALL * sum(cells.n_rows for cells in dresses.values())
+    return family if is_clear and is_usual and covers else None
+
+
+def _are_durations(column: ColumnSummary) -> bool:
+    """Whether what can be read as durations is not times of day: by the name, or as there are too many hours."""
+    return says_duration(column.name) or column.n_times_of_day < NEARLY_ALL * column.n_durations
+
+
+def _decide_durations(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
+    return _decide_written(column, rules, table, rules.mark, DURATION)
+
+
 def _in_other_dresses(column: ColumnSummary, dress: str | None) -> list[Stray]:
     """Numbers that cannot be held against those of the column: "3 lb" where all else is in kg."""
-    return [] if dress is None else [cells for name, cells in (column.dresses or {}).items() if name != dress]
+    return (
+        [] if dress is None else [cells for name, cells in (column.dresses or {}).items() if name not in fitting(dress)]
+    )
 
 
 def _not_in(column: ColumnSummary, decimal: str, dress: str) -> Stray:
@@ -309,7 +358,7 @@ def _share_of_different(column: ColumnSummary) -> float:
 
 
 def _decide_written(column: ColumnSummary, rules: TextRules, table: str, decimal: str, dress: str) -> Decision:
-    if _have_leading_zeros(column):
+    if dress != DURATION and _have_leading_zeros(column):
         return _decide_digits(column)
     spread = written_spread(column, rules, decimal, dress)
     if _has_letters(dress) and WORDED_YEARS[0] <= spread.minimum and spread.maximum <= WORDED_YEARS[1]:
@@ -320,9 +369,12 @@ def _decide_written(column: ColumnSummary, rules: TextRules, table: str, decimal
 
     texts = column.texts.values.tolist()
     plain = read_written(pa.array(texts, pa.string()), rules, decimal, dress)[0]
+    unscaled = read_written(pa.array(texts, pa.string()), rules, decimal)[0]
     places = [place for place, text in enumerate(texts) if not np.isnan(plain[place]) and not _is_plain(text)]
+    places = [place for place in places if plain[place] != unscaled[place]] or places
     example = places[0] if places else int(np.flatnonzero(~np.isnan(plain))[0])
-    note = f"numbers such as {shown(texts[example])}, read as {number_words(plain[[example]])[0]}"
+    what, unit = ("durations", " seconds") if dress == DURATION else ("numbers", "")
+    note = f"{what} such as {shown(texts[example])}, read as {number_words(plain[[example]])[0]}{unit}"
     return Decision(
         "number",
         note,
@@ -355,6 +407,18 @@ def _with_misfits(decision: Decision, column: ColumnSummary, stray: Stray, what:
     )
 
 
+def _telling_format(decision: Decision, column: ColumnSummary, table: str) -> Decision:
+    stray = column.not_in_format
+    rows, order = rows_text(stray.n_rows), _order(decision.day_first)
+    warning = (
+        f"Column {shown(column.name)} of {table} has dates in {rows} that --date-format does not fit (first: row "
+        f"{stray.first_row}, {shown(stray.first_text)}); they were read as usual, with {order}. Write all dates "
+        "alike, or pass another --date-format."
+    )
+    note = f"{rows} not as --date-format says, such as {shown(stray.first_text)}"
+    return replace(decision, note=_joined(decision.note, note), warning=_joined(decision.warning, warning, " "))
+
+
 def _telling_markers(decision: Decision, column: ColumnSummary, table: str) -> Decision:
     if decision.kind in ("category", "text", "identifier"):
         return decision
@@ -380,7 +444,7 @@ def _decide_date(column: ColumnSummary, rules: TextRules, table: str) -> Decisio
         return _with_misfits(Decision("date", day_first=day_first), column, stray, "date", table)
     orders_differ = set(column.moments[True].sample.hashes) != set(column.moments[False].sample.hashes)
     same_count = column.moments[True].count == column.moments[False].count
-    if rules.day_first is None and same_count and orders_differ:
+    if rules.first_is_day is None and same_count and orders_differ:
         return Decision(
             "date",
             "month read before day",
@@ -504,6 +568,11 @@ def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str)
         return Decision(told, "as told")
     decimal = _mark_of(column, rules)
     dress = _dress_of(column, decimal)
+    if column.n_durations > max(column.n_written[decimal] if dress is not None else 0, _n_numbers(column)):
+        decision = Decision(told, "as told", decimal=decimal, dress=DURATION)
+        if rules.strict and column.not_durations.n_rows:
+            _refuse(column, column.not_durations, "that is not a duration", table)
+        return _with_misfits(decision, column, column.not_durations, "number", table)
     if column.n_written[decimal] > _n_numbers(column) and dress is not None:
         decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), _not_in(column, decimal, dress)
     else:

@@ -8,9 +8,21 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, warn_user
 from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
-from rdplearn.table.sniffing import first_rows, sniff_encoding, sniff_header, sniff_separator, with_row_names
+from rdplearn.table.quotation_marks import has_line_breaks, tell_open_marks
+from rdplearn.table.sniffing import (
+    first_rows,
+    in_groups,
+    n_title_rows,
+    names_groups,
+    names_separator,
+    rows_of,
+    sniff_encoding,
+    sniff_header,
+    sniff_separator,
+    with_row_names,
+)
 from rdplearn.table.wording import shown
 
 if TYPE_CHECKING:
@@ -45,15 +57,35 @@ def read_csv(
     rows = first_rows(text, separator)
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
+    n_titles = n_title_rows(rows) if header is None else 0
+    is_silent = names_separator(rows[0])
+    groups = rows[n_titles - 1] if n_titles and names_groups(rows[n_titles - 1]) else None
+    rows = rows[n_titles:]
     rows = rows if header is False else with_row_names(rows)
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0], has_header)
-    n_skipped = _n_blank_lines(text) + 1 if has_header else 0  # Arrow counts the blank lines above the header
+    if groups is not None:
+        names = in_groups(names, groups)
+        example = next(name for name, group in zip(names, groups, strict=True) if group.strip())
+        warn_user(
+            f"The header of {name} has two rows, read as one, such as {shown(example)}. Pass --header if the first row "
+            "has the names of the columns, or --no-header if it is data."
+        )
+    elif n_titles and not is_silent:
+        above, is_are = ("row", "is") if n_titles == 1 else (f"{n_titles} rows", "are")
+        warn_user(
+            f"The first {above} of {name} above {shown(names[0])} {is_are} taken for a title, and left out. Pass "
+            "--header if the first row has the names of the columns, or --no-header if it is data."
+        )
+    n_skipped = _n_rows_up_to(n_titles, text, separator) if has_header else 0
     is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
     opener = _in_utf8(opener, encoding, name)
+    marks_are_known = False
 
     def read() -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
+
+        nonlocal marks_are_known
 
         if is_header_alone:  # Arrow takes a line that does not end for one that is too long
             return
@@ -63,11 +95,15 @@ def read_csv(
                 try:
                     parts = _open(file, len(names), separator, n_skipped, n_parts)
                     for batch in _after(rows_read, _joined(parts, n_parts)):
+                        if not marks_are_known and has_line_breaks(batch):
+                            tell_open_marks(opener, name, separator)
+                            marks_are_known = True
                         yield pa.RecordBatch.from_arrays(batch.columns, names=names)
                         rows_read += batch.num_rows
                     return
                 except pa.ArrowInvalid as fault:
                     if n_parts == PARTS_OF_A_BLOCK[-1] or LONG_ROW not in str(fault):
+                        tell_open_marks(opener, name, separator)  # which may well be the reason
                         raise TableError(_explain(str(fault), name, rows_read, n_skipped)) from None
 
     return names, read
@@ -92,23 +128,23 @@ def _in_utf8(opener: Opener, encoding: str, name: str) -> Opener:
     with opener() as file:
         try:
             return spool(utf8_blocks(file, encoding))
-        except UnicodeError as fault:
-            raise _misread(name, encoding, fault) from None
+        except UnicodeError:
+            raise _misread(name, encoding) from None
 
 
 def _first_lines(start: bytes, encoding: str, name: str) -> str:
     """The start of the file as text, without a last line that may be cut."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start)
-    except UnicodeError as fault:
-        raise _misread(name, encoding, fault) from None
+    except UnicodeError:
+        raise _misread(name, encoding) from None
     if len(start) < SAMPLE_BYTES:
         return text
     return text[: text.rfind("\n") + 1] or text
 
 
-def _misread(name: str, encoding: str, fault: UnicodeError) -> TableError:
-    return TableError(f"{name} is not written in {encoding}: {fault.__class__.__name__}. Pass --encoding.")
+def _misread(name: str, encoding: str) -> TableError:
+    return TableError(f"{name} is not written in {encoding}. Pass another --encoding, or leave it out.")
 
 
 def _column_names(first_row: list[str], has_header: bool) -> list[str]:
@@ -116,9 +152,10 @@ def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
 
 
-def _n_blank_lines(text: str) -> int:
-    """How many empty lines a text begins with."""
-    return len(re.findall(r"\r\n|\r|\n", re.match(r"\ufeff?([\r\n]*)", text)[1]))  # type: ignore[index]
+def _n_rows_up_to(n_titles: int, text: str, separator: str) -> int:
+    """How many rows there are up to the header, which comes after so many; Arrow counts blank lines, too."""
+    places = (place for place, row in enumerate(rows_of(text.removeprefix("\ufeff"), separator), 1) if row)
+    return next(islice(places, n_titles, None))
 
 
 def _joined(batches: Iterable[pa.RecordBatch], n_joined: int) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from rdplearn.table.encodings import (
 )
 from rdplearn.table.findings import NEWLY_MISSING, NOT_FITTING, Findings
 from rdplearn.table.summary import ColumnSummary, Stray, form_of
-from rdplearn.table.typical import Typical
+from rdplearn.table.typical import Seconds, Typical
 from rdplearn.table.wording import rows_text, shown
 
 if TYPE_CHECKING:
@@ -169,10 +170,14 @@ class EncodedColumn:
             values = self.encoding.read(array, rules).tolist()
             if isinstance(self.encoding, Year):
                 values = [value if not np.isfinite(value) else f"{value:.15g}" for value in values]
+            if isinstance(self.encoding, Number) and self.encoding.is_duration:
+                values = [Seconds(value) for value in values]
             as_they_stand = [None] * len(array) if not self.marks_misfits else words_of(array).to_pylist()
             pairs = zip(values, as_they_stand, strict=True)
             return [text if isinstance(value, float) and np.isnan(value) else value for value, text in pairs]
         listed: list[Any] = (array if isinstance(self.encoding, Date | Time) else words_of(array)).to_pylist()
+        if isinstance(self.encoding, Date) and not is_text(array):
+            listed = [cell.date() if is_midnight(cell) else cell for cell in listed]
         if isinstance(self.encoding, Date) and is_text(array):
             moments = self.encoding.read(array, rules)
             for row in np.flatnonzero(~np.isnan(moments)):
@@ -220,6 +225,11 @@ class EncodedColumn:
         if not self.marks_misfits:
             findings.note(self.source, NOT_FITTING, Stray.find(array, unread))
         return unread
+
+
+def is_midnight(cell: Any) -> bool:
+    """Whether a moment is the start of a day, so that the day says it all."""
+    return isinstance(cell, datetime) and cell.tzinfo is None and cell.time() == time()
 
 
 def as_written_or_read(text: str, moment: str) -> str:

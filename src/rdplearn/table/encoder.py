@@ -62,9 +62,10 @@ class TableEncoder(Parameters):
     day_first : bool, optional
         Whether 01/02/2024 is the first of February. By default the column's other dates decide.
     date_format : str, optional
-        How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual.
+        How dates are written, such as ``"%d.%m.%y %H:%M"``; dates that are written otherwise are read as usual, with
+        day and month in the same order.
     plain_numbers : bool, default=False
-        Leave "$2,700", "35.5%", "(1,234)" and "12 kg" texts. By default a column of them is one of numbers.
+        Leave "$2,700", "35.5%", "(1,234)", "12 kg" and "3h 20m" texts. By default a column of them is one of numbers.
     strict : bool, default=False
         Stop at a cell that does not fit its column. By default it counts as missing and gets a mark, with a warning.
     max_categories : int, default=100
@@ -298,6 +299,11 @@ class TableEncoder(Parameters):
         self.rules_ = self._rules()
         self.n_rows_ = summary.n_rows
         self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
+        if self.date_format is not None and not any(column.n_in_format for column in summary.columns.values()):
+            warn_user(
+                f"No cell of {summary.name} is written as --date-format says, {self.date_format!r}, so all dates were "
+                "read as usual. Correct it, or leave it out."
+            )
 
     def _rules(self) -> TextRules:
         return TextRules(**{field.name: getattr(self, field.name) for field in fields(TextRules)})

@@ -32,8 +32,8 @@ from rdplearn.table.hashing import trigram_shares
 from rdplearn.table.moments import SECONDS_PER_DAY, compact_dates, read_moments, read_times_of_day
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import ColumnSummary, Stray
-from rdplearn.table.typical import MISSING_WORD, TYPICAL_SHARES, Typical
-from rdplearn.table.written_numbers import read_written
+from rdplearn.table.typical import MISSING_WORD, TYPICAL_SHARES, Seconds, Typical
+from rdplearn.table.written_numbers import DURATION, read_written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,6 +67,15 @@ class Number:
 
     def suffixes(self) -> list[str]:
         return [""]
+
+    @property
+    def is_duration(self) -> bool:
+        """Whether it is in seconds, and told as hours, minutes and seconds."""
+        return self.dress == DURATION
+
+    def typical(self, low: float, high: float) -> Typical:
+        """The range of its typical values."""
+        return Typical(low=Seconds(low), high=Seconds(high)) if self.is_duration else Typical(low=low, high=high)
 
     def read(self, array: pa.Array, rules: TextRules) -> NDArray[np.float64]:
         if self.decimal is None or not (is_text(array) or hasattr(array, "dictionary")):
@@ -335,7 +344,7 @@ def typical_values(column: ColumnSummary, encoding: Encoding, rules: TextRules) 
         low, high = (numbers.quantile(share) for share in TYPICAL_SHARES)
         if isinstance(encoding, Year):
             return Typical(low=f"{low:.0f}", high=f"{high:.0f}")
-        return Typical(low=low, high=high)
+        return encoding.typical(low, high)
     if isinstance(encoding, Date):
         dates = spread_of_dates(column, encoding.day_first, encoding.is_compact)
         first, last = (_date_text(dates, share) for share in TYPICAL_SHARES)

@@ -22,12 +22,13 @@ CLOCK = (
 )
 TIME_OF_DAY = f"^{CLOCK}$"
 ORDINAL = r"(?:st|nd|rd|th)?"
-START_OF_A_DATE = rf"^(?:\d{{4}}(?:[-/. ,Qq:]|$)|\d{{1,2}}{ORDINAL}[-/. ]|[A-Za-z]{{3,9}}[.,]*[ -]|[Qq][1-4])"
+START_OF_A_DATE = rf"^(?:\d{{4}}(?:[-/. ,QqWw:]|$)|\d{{1,2}}{ORDINAL}[-/. ]|[A-Za-z]{{3,9}}[.,]*[ -]|[Qq][1-4])"
 YEAR_FIRST = rf"^(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})(?:[T ,]+{CLOCK})?$"
 YEAR_LAST = r"^(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second_part>\d{1,2})[-/.](?P<year>\d{4})" rf"(?:[T ,]+{CLOCK})?$"
 SHORT_YEAR_LAST = (
     r"^(?P<first>\d{1,2})(?P<mark>[-/])(?P<second_part>\d{1,2})[-/](?P<year>\d{2})" rf"(?:[T ,]+{CLOCK})?$"
 )
+SHORT_YEAR_WITH_DOTS = rf"^(?P<first>\d{{2}})(?P<mark>\.)(?P<second_part>\d{{2}})\.(?P<year>\d{{2}})(?:[T ,]+{CLOCK})?$"
 DAY_THEN_MONTH_NAME = (
     rf"^(?:[A-Za-z]{{3,9}},? )?(?P<day>\d{{1,2}}){ORDINAL}[ -](?P<month>[A-Za-z]{{3,9}})\.?[ ,-]+"
     rf"(?P<year>\d{{4}}|\d{{2}})(?:[T ,]+{CLOCK})?$"
@@ -45,10 +46,19 @@ YEAR_AND_MONTH = rf"^(?P<year>\d{{4}})[ ,-]+(?P<month_name>{NAMES_OF_MONTHS})\.?
 YEAR_AND_MONTH_NUMBER = r"^(?P<year>(?:1[5-9]|20)\d{2})[-/](?P<month>\d{2})$"
 YEAR_AND_QUARTER = r"^(?P<year>(?:1[5-9]|20)\d{2})[ :-]?[Qq](?P<quarter>[1-4])$"
 QUARTER_AND_YEAR = r"^[Qq](?P<quarter>[1-4])[ :,-]*(?P<year>(?:1[5-9]|20)\d{2})$"
+YEAR_AND_WEEK = r"^(?P<year>(?:1[5-9]|20)\d{2})-?[Ww](?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?$"
 YEAR_ALONE = r"^(?P<year>(?:1[5-9]|20)\d{2})$"  # among dates: a column of nothing else is read as numbers
 FORMS = (
-    *(YEAR_FIRST, YEAR_LAST, SHORT_YEAR_LAST, DAY_THEN_MONTH_NAME, MONTH_NAME_THEN_DAY, MONTH_AND_YEAR),
-    *(YEAR_AND_MONTH, YEAR_AND_MONTH_NUMBER, YEAR_AND_QUARTER, QUARTER_AND_YEAR, YEAR_ALONE),
+    *(
+        YEAR_FIRST,
+        YEAR_LAST,
+        SHORT_YEAR_LAST,
+        SHORT_YEAR_WITH_DOTS,
+        DAY_THEN_MONTH_NAME,
+        MONTH_NAME_THEN_DAY,
+        MONTH_AND_YEAR,
+    ),
+    *(YEAR_AND_MONTH, YEAR_AND_MONTH_NUMBER, YEAR_AND_QUARTER, QUARTER_AND_YEAR, YEAR_AND_WEEK, YEAR_ALONE),
 )
 FIRST_YEAR_OF_TWO_DIGITS = 1930  # as spreadsheets have it: 29 is 2029, 30 is 1930
 COMPACT_YEARS = (1800, 2100)  # of dates such as 20181014, which are numbers anywhere else
@@ -57,9 +67,9 @@ COMPACT_YEARS = (1800, 2100)  # of dates such as 20181014, which are numbers any
 def read_moments(array: pa.Array, day_first: bool, date_format: str | None = None) -> NDArray[np.float64]:
     """Read a clean array as moments, in seconds since 1970 (UTC).
 
-    Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31/01/24, 31 Jan 2024, January 31, 2024,
-    with or without a time of day (24 hours or am/pm) and a zone; Jan 2024, Jan-24, 2024, January, 2024-01, 2024-Q1 and
-    2024, each as its first day; and what `date_format` says, before all others.
+    Understood are ISO 8601 and 2024/01/31, 31/01/2024, 31.01.2024, 01-31-2024, 31/01/24, 31.01.24, 31 Jan 2024,
+    January 31, 2024, with or without a time of day (24 hours or am/pm) and a zone; Jan 2024, Jan-24, 2024, January,
+    2024-01, 2024-Q1, 2024-W05 and 2024, each as its first day; and what `date_format` says, before all others.
 
     Examples
     --------
@@ -78,7 +88,7 @@ def read_moments(array: pa.Array, day_first: bool, date_format: str | None = Non
         return np.full(len(array), np.nan)
     texts = words_of(array)
     if date_format is not None:
-        as_told = _read_format(texts, date_format)
+        as_told = read_format(texts, date_format)
         return np.where(np.isnan(as_told), read_moments(texts, day_first), as_told)
     iso_dates = cast_if_all_can(texts, pa.timestamp("us"))
     if iso_dates is not None:
@@ -93,7 +103,8 @@ def read_moments(array: pa.Array, day_first: bool, date_format: str | None = Non
     return seconds
 
 
-def _read_format(texts: pa.Array, date_format: str) -> NDArray[np.float64]:
+def read_format(texts: pa.Array, date_format: str) -> NDArray[np.float64]:
+    """Read texts as moments that are written in one way, in seconds since 1970; NaN for any that is not."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -180,6 +191,8 @@ def _month_numbers(names: pa.Array) -> NDArray[np.float64]:
 def _moments(found: pa.Array, day_first: bool) -> NDArray[np.float64]:
     """Seconds since 1970 from the named parts of a date form; NaN where there is no such day."""
     names: Sequence[str] = [field.name for field in found.type]
+    if "week" in names:
+        return _days_of_weeks(*(_numbers(found, name) for name in ("year", "week", "weekday"))) * SECONDS_PER_DAY
     if "first" in names:
         first, second = _numbers(found, "first"), _numbers(found, "second_part")
         # Dates with dots are written day first wherever they are written.
@@ -210,6 +223,19 @@ def _days(year: NDArray[Any], month: NDArray[Any], day: NDArray[Any]) -> NDArray
     days = months.astype("datetime64[D]").astype(np.float64) + np.where(possible, day, 1) - 1
     month_ends = (months + np.timedelta64(1, "M")).astype("datetime64[D]").astype(np.float64)
     return np.where(possible & (days < month_ends), days, np.nan)
+
+
+def _days_of_weeks(
+    year: NDArray[np.float64], week: NDArray[np.float64], weekday: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Days since 1970 of weeks as ISO 8601 counts them, the first being that of January 4; by default their Monday."""
+    first, end = (_monday_of(_days(year + later, np.ones_like(year), np.full_like(year, 4.0))) for later in (0, 1))
+    days = first + 7 * (week - 1)
+    return np.where((week >= 1) & (days < end), days + np.maximum(weekday, 1) - 1, np.nan)
+
+
+def _monday_of(days: NDArray[np.float64]) -> NDArray[np.float64]:
+    return days - (days + 3) % 7  # 1970 began on a Thursday
 
 
 def _seconds_of_day(found: pa.Array) -> NDArray[np.float64]:

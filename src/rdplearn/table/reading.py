@@ -246,6 +246,8 @@ def _open_file(
     for magic, what in NOT_TABLES.items():
         if start.startswith(magic):
             raise TableError(f"{name} is {what}.")
+    if start[8:9] == b"{" and start[4:8] == b"\0\0\0\0":  # as safetensors begin: a length, then JSON
+        raise TableError(f"{name} is a model, not a table. Where a command takes both, the model comes first.")
     if start.startswith(ZIP):
         content, is_sheet = _unpacked(opener, name, sheet)
         if not is_sheet:

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice, pairwise
 
@@ -14,6 +15,7 @@ from rdplearn.table.wording import shown
 
 SEPARATORS = (",", "\t", ";", "|")
 ROWS_LOOKED_AT = 100
+MOST_TITLE_ROWS = 10
 STEP_ERROR = 0.01  # of a step, by rounding
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -64,7 +66,8 @@ def sniff_separator(text: str) -> str:
     """
     best, best_quality = ",", (0.0, 0)
     for separator in SEPARATORS:
-        widths = [len(row) for row in first_rows(text, separator)]
+        rows = first_rows(text, separator)
+        widths = [len(row) for row in rows[n_title_rows(rows) :]]
         # A separator that the first row does not hold is none: the header decides.
         if not widths or widths[0] < 2:
             continue
@@ -72,6 +75,65 @@ def sniff_separator(text: str) -> str:
         if (alike, widths[0]) > best_quality:
             best, best_quality = separator, (alike, widths[0])
     return best
+
+
+def n_title_rows(rows: list[list[str]]) -> int:
+    """How many rows above the header are a title, such as "Sales of 2024", or name groups of columns.
+
+    The header below is the first row without holes; it has no numbers, and rows above it are half empty at least. The
+    first of a title has a cell at its start alone; below a row of groups there are numbers.
+
+    Examples
+    --------
+    >>> n_title_rows([["Sales", "", ""], ["city", "amount", "when"], ["Oslo", "3", ""]])
+    1
+    >>> n_title_rows([["Sales"], ["city", "amount"], ["Oslo", "3"]])
+    1
+    >>> n_title_rows([["city", "", ""], ["Oslo", "3", "4"]])
+    0
+    >>> n_title_rows([["", "2023", "", "2024"], ["city", "sales", "returns", "sales"], ["Oslo", "1", "2", "3"]])
+    1
+    """
+    if names_separator(rows[0] if rows else []):
+        return 1
+    header = next((place for place, row in enumerate(rows) if len(row) > 1 and not _empty_places(row)), 0)
+    if not 0 < header < min(len(rows) - 1, MOST_TITLE_ROWS + 1):
+        return 0
+    width = len(rows[header])
+    is_alone = bool(rows[0][0].strip()) and not any(cell.strip() for cell in rows[0][1:])
+    half_empty = all(2 * sum(1 for cell in row if cell.strip()) <= width for row in rows[:header])
+    is_bare = all(len(row) == 1 for row in rows[:header])
+    padded = width > 2 and all(len(row) == width for row in rows[:header])
+    below_fit = all(len(row) == width for row in rows[header : header + 2])
+    has_names = not any(_is_number(cell) for cell in rows[header])
+    has_groups = names_groups(rows[header - 1]) and any(_is_number(cell) for cell in rows[header + 1])
+    has_title = is_alone or (has_groups and header == 1)
+    return header if has_title and half_empty and (is_bare or padded) and below_fit and has_names else 0
+
+
+def names_separator(row: list[str]) -> bool:
+    """Whether a row is the line ``sep=;`` that spreadsheets write above the header."""
+    return len(row) in (1, 2) and row[0].strip().lower().startswith("sep=") and not "".join(row[1:]).strip()
+
+
+def names_groups(row: list[str]) -> bool:
+    """Whether a row above the header names groups of columns, each above the first of them, as merged cells do."""
+    return sum(1 for cell in row[1:] if cell.strip()) > 1
+
+
+def in_groups(names: list[str], groups: list[str]) -> list[str]:
+    """Names of columns with those of their groups, each of which goes on to the next.
+
+    Examples
+    --------
+    >>> in_groups(["city", "sales", "returns", "sales"], ["", "2023", "", "2024"])
+    ['city', '2023 sales', '2023 returns', '2024 sales']
+    """
+    named, last = [], ""
+    for name, group in zip(names, groups, strict=True):
+        last = group.strip() or last
+        named.append(f"{last} {name}".strip())
+    return named
 
 
 def sniff_header(rows: list[list[str]], name: str) -> bool:
@@ -125,11 +187,15 @@ def with_row_names(rows: list[list[str]]) -> list[list[str]]:
 
 def first_rows(text: str, separator: str) -> list[list[str]]:
     """The first rows of a CSV text, cut into fields; blank lines are passed over."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     rows: list[list[str]] = []
     with suppress(csv.Error):  # a cell of more than 128 kB: a quotation mark left open, which reading will tell
-        rows.extend(row for row in islice(reader, ROWS_LOOKED_AT) if row)
+        rows.extend(row for row in islice(rows_of(text, separator), ROWS_LOOKED_AT) if row)
     return rows
+
+
+def rows_of(text: str, separator: str) -> Iterator[list[str]]:
+    """The rows of a CSV text, cut into fields; blank lines have none."""
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
 def _is_number(cell: str) -> bool:

@@ -56,6 +56,8 @@ def column_from_dict(state: Any) -> EncodedColumn:
     typical = make(Typical, as_mapping(state.get("typical"), "typical values", OWNER), OWNER)
     if type(typical.low) is not type(typical.high) or len(typical.values) != len(typical.shares):
         raise ModelFileError("The table encoding has impossible typical values.")
+    if isinstance(made, Number) and made.is_duration and isinstance(typical.low, float | int):
+        typical = made.typical(typical.low, float(typical.high or 0.0))
     plain = {name: value for name, value in state.items() if name not in PARTS}
     column: EncodedColumn = make(EncodedColumn, plain, OWNER, encoding=made, typical=typical)
     return column

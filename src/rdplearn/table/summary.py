@@ -30,12 +30,13 @@ from rdplearn.table.moments import (
     SECONDS_PER_DAY,
     compact_dates,
     orders_of_dates,
+    read_format,
     read_moments,
     read_times_of_day,
 )
 from rdplearn.table.sketches import DistinctSample, Spread
 from rdplearn.table.wording import as_option, shown
-from rdplearn.table.written_numbers import NO_DRESS, read_written
+from rdplearn.table.written_numbers import NO_DRESS, read_durations, read_written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,6 +80,7 @@ class ColumnSummary:
     `form` is how the cells arrived: "text" (to be read), "category" (declared one by its data frame),
     "number", "boolean", "moment", "time of day"; None while only empty cells were seen.
     `trouble` says why the cells cannot be read at all, such as "holds list<int> values"; "" if they can.
+    `n_in_format` and `not_in_format` : dates that are written as `TextRules.date_format` says, and that are not.
     `markers` are cells such as "?" that may mean missing; they are no strays.
     `n_written` and `not_written`, by decimal mark: cells that are numbers in any dress, and that are not.
     `dresses` : the cells that have each dress, which are strays if the column has another; None if there are too many
@@ -100,9 +102,13 @@ class ColumnSummary:
     not_moments: dict[bool, Stray] = field(default_factory=lambda: {False: Stray(), True: Stray()})
     not_times_of_day: Stray = Stray()
     not_compact_dates: Stray = Stray()
+    not_in_format: Stray = Stray()
+    not_durations: Stray = Stray()
     infinities: Stray = Stray()
     trouble: str = ""
     n_compact_dates: int = 0
+    n_in_format: int = 0
+    n_durations: int = 0
     markers: dict[str, int] = field(default_factory=dict)
     n_written: dict[str, int] = field(default_factory=lambda: {".": 0, ",": 0})
     not_written: dict[str, Stray] = field(default_factory=lambda: {".": Stray(), ",": Stray()})
@@ -165,6 +171,8 @@ class ColumnSummary:
         self.markers = added(self.markers, later.markers)
         self.n_written = added(self.n_written, later.n_written)
         self.n_compact_dates += later.n_compact_dates
+        self.n_in_format += later.n_in_format
+        self.n_durations += later.n_durations
         before, after = self.dresses or {}, later.dresses
         self._add_dresses(
             None
@@ -176,6 +184,8 @@ class ColumnSummary:
         self.not_numbers = self.not_numbers.then(later.not_numbers, self.n_rows)
         self.not_times_of_day = self.not_times_of_day.then(later.not_times_of_day, self.n_rows)
         self.not_compact_dates = self.not_compact_dates.then(later.not_compact_dates, self.n_rows)
+        self.not_in_format = self.not_in_format.then(later.not_in_format, self.n_rows)
+        self.not_durations = self.not_durations.then(later.not_durations, self.n_rows)
         self.infinities = self.infinities.then(later.infinities, self.n_rows)
         for day_first in (False, True):
             self.not_moments[day_first] = self.not_moments[day_first].then(later.not_moments[day_first], self.n_rows)
@@ -250,6 +260,7 @@ class ColumnSummary:
             no_dates = Stray.find(texts, np.asarray(texts.is_valid()))
             self.not_moments = {order: known.then(no_dates, self.n_rows) for order, known in self.not_moments.items()}
             self.not_times_of_day = self.not_times_of_day.then(no_dates, self.n_rows)
+            self.not_durations = self.not_durations.then(no_dates, self.n_rows)
             return
         words = pa.array([*TRUE_WORDS, *FALSE_WORDS], distinct.type)
         self.n_booleans += int(counts[np.asarray(pc.is_in(pc.utf8_lower(distinct), value_set=words))].sum())
@@ -261,11 +272,18 @@ class ColumnSummary:
             self.not_moments[day_first] = strays(dated | marked, self.not_moments[day_first])
         either_order = np.fmax.reduce(list(readings.values()))
         self.n_with_clock += int(counts[np.nan_to_num(either_order) % SECONDS_PER_DAY != 0].sum())
-        are_times = np.zeros(len(distinct), dtype=bool)
+        if rules.date_format is not None:
+            fitting = ~np.isnan(read_format(distinct, rules.date_format))
+            self.n_in_format += int(counts[fitting].sum())
+            self.not_in_format = strays(fitting | np.isnan(either_order), self.not_in_format)
+        are_times = are_durations = np.zeros(len(distinct), dtype=bool)
         if np.isnan(either_order).any():
             are_times = ~np.isnan(read_times_of_day(distinct))
+            are_durations = are_durations if rules.plain_numbers else ~np.isnan(read_durations(distinct))
         self.n_times_of_day += int(counts[are_times].sum())
         self.not_times_of_day = strays(are_times | marked, self.not_times_of_day)
+        self.n_durations += int(counts[are_durations].sum())
+        self.not_durations = strays(are_durations | marked, self.not_durations)
 
     def _add_written(
         self,

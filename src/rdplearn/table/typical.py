@@ -15,12 +15,28 @@ MISSING_WORD, MANY_WORDS = "missing", "many different values"
 LONGEST_VALUE = 40
 
 
+class Seconds(float):
+    """A duration: a number like any other, which people are told as hours, minutes and seconds.
+
+    Examples
+    --------
+    >>> str(Seconds(3753)), str(Seconds(59.25)), str(Seconds(-360_000))
+    ('1:02:33', '0:00:59.25', '-100:00:00')
+    """
+
+    def __str__(self) -> str:
+        hundredths = round(abs(float(self)) * 100)
+        minutes, rest = divmod(hundredths, 6000)
+        fraction = f".{rest % 100:02d}" if rest % 100 else ""
+        return f"{'-' if self < 0 else ''}{minutes // 60}:{minutes % 60:02d}:{rest // 100:02d}{fraction}"
+
+
 @dataclass(frozen=True)
 class Typical:
     """The typical values of one column; everything is empty where there is nothing to compare with.
 
-    low, high : nine tenths of the numbers lie between them; dates are texts such as 2024-01-31, times of day such as
-        13:45, and of free texts it is their length: "4" and "31 letters"
+    low, high : nine tenths of the numbers lie between them; durations are `Seconds`, dates texts such as
+        2024-01-31, times of day such as 13:45, and of free texts it is their length: "4" and "31 letters"
     values, shares : the most frequent values, and the share of rows that each has; holes count as a value
 
     Examples
@@ -86,6 +102,8 @@ def value_words(value: Any) -> str:
     """
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return MISSING_WORD
+    if isinstance(value, Seconds):
+        return str(value)
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | float | np.integer | np.floating):

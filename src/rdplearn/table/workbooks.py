@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, warn_user
 from rdplearn.table.archives import opened_archive
 from rdplearn.table.openers import Opener
 from rdplearn.table.wording import shown
@@ -33,6 +33,11 @@ def sheet_as_csv(opener: Opener, name: str, sheet: str | None) -> Iterator[bytes
     try:
         workbook = CalamineWorkbook.from_filelike(content)
         chosen = chosen_sheet(workbook.sheet_names, sheet, name)
+        if sheet is None and len(workbook.sheet_names) > 1:
+            warn_user(
+                f"{name} has {len(workbook.sheet_names)} sheets, and the first, {shown(chosen)}, is read. For another, "
+                f"pass --sheet: {listed_sheets(workbook.sheet_names[1:])}."
+            )
         yield from csv_blocks(workbook.get_sheet_by_name(chosen).iter_rows())
     except CalamineError as fault:
         raise TableError(f"Cannot read {name}: {' '.join(str(fault).split())[:200]}. Save the sheet as CSV.") from None
@@ -54,9 +59,14 @@ def require_whole(opener: Opener, name: str) -> None:
 def chosen_sheet(names: list[str], sheet: str | None, name: str) -> str:
     """The sheet that was asked for by its name, or the first."""
     if not names or (sheet is not None and sheet not in names):
-        listed = ", ".join(shown(one) for one in names[:5]) + (" and others" if len(names) > 5 else "")
-        raise TableError(f"{name} has no sheet {shown(sheet)}. It has {listed or 'none'}: pass one with --sheet.")
+        listed = listed_sheets(names) or "none"
+        raise TableError(f"{name} has no sheet {shown(sheet)}. It has {listed}: pass one with --sheet.")
     return names[0] if sheet is None else sheet
+
+
+def listed_sheets(names: list[str]) -> str:
+    """The names of sheets, of many the first."""
+    return ", ".join(shown(one) for one in names[:5]) + (" and others" if len(names) > 5 else "")
 
 
 def csv_blocks(rows: Iterable[list[Any]]) -> Iterator[bytes]:

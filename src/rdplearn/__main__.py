@@ -1,0 +1,5 @@
+"""`python -m rdplearn` is `rdplearn`."""
+
+from rdplearn.cli.app import main
+
+main()
