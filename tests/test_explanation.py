@@ -334,7 +334,7 @@ def test_statistics_of_columns_are_those_of_plain_loops(n_rows: int, n_columns: 
     rows = np.round(rng.normal(size=(n_rows, n_columns)), 1) * (rng.random((n_rows, n_columns)) < 0.6)
     expected = [np.sort(column)[round(share * (n_rows - 1))] for column in rows.T]
     for form in (rows, sp.csr_array(rows)):
-        np.testing.assert_array_equal(column_quantiles(form, share), expected)
+        np.testing.assert_array_equal(column_quantiles(form, [share]), [expected])
         middle = rng.normal(size=n_columns) * (rng.random(n_columns) < 0.5)
         distances = [np.abs(column - value).mean() for column, value in zip(rows.T, middle, strict=True)]
         np.testing.assert_allclose(mean_distances(form, middle), distances, atol=1e-12)

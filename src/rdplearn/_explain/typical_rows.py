@@ -7,6 +7,7 @@ to the distance up to its usual spread and no further, so that one odd value doe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,7 +57,7 @@ class TypicalRows:
 
     def usual(self, together: npt.NDArray[np.bool_]) -> Matrix:
         """One row of the usual values: medians, and where columns make sense only together, the most typical row's."""
-        row = column_quantiles(self.rows, 0.5)
+        (row,) = column_quantiles(self.rows, [0.5])
         if together.any():
             row = np.where(together, dense(self.rows[[0]])[0], row)
         return sp.csr_array(row[None]) if sp.issparse(self.rows) else row[None]
@@ -164,34 +165,40 @@ def learn_typical_rows(sample: Matrix, scores: Doubles, seed: int) -> TypicalRow
     kept = kept[np.argsort(scores[kept], kind="stable")]
     sound = np.flatnonzero(scores <= np.quantile(scores, SOUND_SHARE))
     company = np.sort(np.random.default_rng([seed, MOST_COMPANY]).permutation(sound)[:n_company])
-    low, middle, high = (column_quantiles(rows, share) for share in (TYPICAL_SHARES[0], 0.5, TYPICAL_SHARES[1]))
+    low, middle, high = column_quantiles(sample, [TYPICAL_SHARES[0], 0.5, TYPICAL_SHARES[1]])
     score = float(scores[kept[0]])
     return TypicalRows(rows[kept], low, high, mean_distances(rows, middle), score, rows[company])
 
 
-def column_quantiles(rows: Matrix, share: float) -> Doubles:
-    """In every column the value below which this share of values lies, zeros included: one that occurs.
+def column_quantiles(rows: Matrix, shares: Sequence[float]) -> Doubles:
+    """In every column the value below which each share of values lies, zeros included: one that occurs.
+
+    Returns (n_shares, n_columns).
 
     Examples
     --------
     >>> rows = np.array([[0.0, 5.0], [-1.0, 0.0], [0.0, 7.0]])
-    >>> column_quantiles(rows, 0.5).tolist(), column_quantiles(sp.csr_array(rows), 0.5).tolist()
-    ([0.0, 5.0], [0.0, 5.0])
+    >>> column_quantiles(rows, [0.5]).tolist(), column_quantiles(sp.csr_array(rows), [0.5]).tolist()
+    ([[0.0, 5.0]], [[0.0, 5.0]])
     """
-    place = round(share * (rows.shape[0] - 1))
+    places = [round(share * (rows.shape[0] - 1)) for share in shares]
     if not sp.issparse(rows):
-        return np.partition(rows, place, axis=0)[place]
+        ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)
+        return ordered[:, places].T.astype(np.float64)
     by_column = rows.tocsc()
     columns = np.repeat(np.arange(rows.shape[1]), np.diff(by_column.indptr))
     order = np.lexsort((by_column.data, columns))
-    ordered = np.append(by_column.data[order], 0.0)
+    stored = np.append(by_column.data[order], 0.0)
     n_below = np.bincount(columns, by_column.data < 0, minlength=rows.shape[1]).astype(np.int64)
-    n_stored = np.diff(by_column.indptr)
-    n_zeros = rows.shape[0] - n_stored
-    # Zeros that are not stored lie between the negative values and the rest.
-    within = np.where(place < n_below, place, place - n_zeros)
-    is_stored = (place < n_below) | (within >= n_below)
-    return np.where(is_stored, ordered[np.where(is_stored, by_column.indptr[:-1] + within, -1)], 0.0)
+    n_zeros = rows.shape[0] - np.diff(by_column.indptr)
+
+    def values_at(place: int) -> Doubles:
+        # Zeros that are not stored lie between the negative values and the rest.
+        within = np.where(place < n_below, place, place - n_zeros)
+        is_stored = (place < n_below) | (within >= n_below)
+        return np.where(is_stored, stored[np.where(is_stored, by_column.indptr[:-1] + within, -1)], 0.0)
+
+    return np.stack([values_at(place) for place in places])
 
 
 def mean_distances(rows: Matrix, middle: Doubles) -> Doubles:

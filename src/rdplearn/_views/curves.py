@@ -268,8 +268,13 @@ def joined_curves(curves: list[Curve]) -> CurveView:
     """The curves of all columns as one view."""
     lengths = [len(knots) for knots, _ in curves]
     knots, heights = (np.concatenate(parts).astype(np.float64) for parts in zip(*curves, strict=True))
-    largest = np.finfo(np.float64).max / 4  # differences of knots are numbers, too
-    return CurveView(np.concatenate([[0], np.cumsum(lengths)]), np.clip(knots, -largest, largest), heights)
+    return CurveView(np.concatenate([[0], np.cumsum(lengths)]), within_numbers(knots), heights)
+
+
+def within_numbers(knots: Doubles) -> Doubles:
+    """Knots whose differences are numbers, too."""
+    largest = np.finfo(np.float64).max / 4
+    return np.clip(knots, -largest, largest)
 
 
 def distinct_columns(sample: Matrix) -> list[Distinct]:

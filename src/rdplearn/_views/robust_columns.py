@@ -18,14 +18,15 @@ from rdplearn._views.curves import (
     Curve,
     CurveView,
     distinct_columns,
-    joined_curves,
     next_to_zero_as_zero,
     robust_curve,
     with_zero_at_zero,
+    within_numbers,
 )
 
 COLUMNS_AT_ONCE = 256
 LOW, MIDDLE, HIGH = 0.05, 0.5, 0.95
+HEIGHTS = UNIT * FARTHEST_ROBUST * np.array([-1.0, 0.0, 1.0])  # above the three knots of a column
 
 
 def fit_robust_curves(sample: Matrix) -> CurveView:
@@ -37,30 +38,43 @@ def fit_robust_curves(sample: Matrix) -> CurveView:
     >>> fit_robust_curves(table).knots.round(1).tolist()
     [-238.2, 3.0, 244.2]
     """
-    curves: list[Curve] = []
+    known: list[Doubles] = []
+    others: dict[int, Curve] = {}
     for some in row_blocks(sample.shape[1], COLUMNS_AT_ONCE if not sp.issparse(sample) else sample.shape[1]):
         columns = sample[:, some]
         centres, scales, is_known = sparse_scales(columns) if sp.issparse(columns) else dense_scales(columns)
-        curves += curves_around(centres, scales)
+        known.append(knots_around(centres, scales))
         if is_known.all():
             continue
-        others = np.flatnonzero(~is_known)
-        for place, column in zip(others, distinct_columns(columns[:, others]), strict=True):
-            curves[some.start + place] = with_zero_at_zero(column, *robust_curve(column))
-    return joined_curves(curves)
+        places = np.flatnonzero(~is_known)
+        for place, column in zip(places.tolist(), distinct_columns(columns[:, places]), strict=True):
+            others[some.start + place] = with_zero_at_zero(column, *robust_curve(column))
+    return robust_view(np.concatenate(known), others)
 
 
-def curves_around(centres: Doubles, scales: Doubles) -> list[Curve]:
-    """The curves of columns with these medians and scales."""
+def knots_around(centres: Doubles, scales: Doubles) -> Doubles:
+    """The knots of columns with these medians and scales: (n_columns, 3)."""
     reach = FARTHEST_ROBUST * np.clip(scales, NARROWEST, WIDEST)
-    knots = np.stack([centres - reach, centres, centres + reach], axis=1)
-    heights = UNIT * FARTHEST_ROBUST * np.array([-1.0, 0.0, 1.0])
-    return [(of_column, heights) for of_column in knots]
+    return np.stack([centres - reach, centres, centres + reach], axis=1)
+
+
+def robust_view(known: Doubles, others: dict[int, Curve]) -> CurveView:
+    """One view of all columns. known : knots of every column; others : curves of some columns, ascending, in place."""
+    places = np.fromiter(others, dtype=np.int64)
+    lengths = np.full(len(known), len(HEIGHTS))
+    lengths[places] = [len(knots) for knots, _ in others.values()]
+    is_other = np.repeat(np.isin(np.arange(len(known)), places), lengths)
+    knots, heights = np.empty((2, len(is_other)))
+    knots[~is_other] = np.delete(known, places, axis=0).ravel()
+    heights[~is_other] = np.tile(HEIGHTS, len(known) - len(places))
+    if others:
+        knots[is_other], heights[is_other] = map(np.concatenate, zip(*others.values(), strict=True))
+    return CurveView(np.concatenate([[0], np.cumsum(lengths)]), within_numbers(knots), heights)
 
 
 def dense_scales(columns: npt.NDArray[np.number]) -> tuple[Doubles, Doubles, Flags]:
     """Median and scale of every column, and which are known: not where most values are zero, or nine tenths equal."""
-    ordered = np.sort(next_to_zero_as_zero(columns).T, axis=1)
+    ordered = next_to_zero_as_zero(np.sort(np.ascontiguousarray(columns.T), axis=1))  # sorted in the table's own type
     n_rows = ordered.shape[1]
     first, last = ordered[:, 0], ordered[:, -1]
     has_two = ((ordered == first[:, None]) | (ordered == last[:, None])).all(axis=1)
