@@ -321,7 +321,7 @@ def _choice(found: Table) -> str:
         "distances are taken to, with one to three seeds, ten of them on all sets. How prices follow from made-up rows "
         "was chosen among some twenty rules, with seed 0, on 479 of these sets and the gallery; 26 ways to weigh "
         "members gained nothing. That distances are taken to more rows where they know the table better was tried in "
-        "two forms, with seed 0, on all sets and the gallery. That gaps between rows count was chosen among seven rules, "
+        "two forms, with seed 0, on all sets and the gallery. That gaps count was chosen among seven rules, "
         "with one to three seeds, on all sets and the gallery; it gains nothing on these sets, and was taken for the "
         "gallery's sake. How many components and members there are was chosen among eight mixtures, with two seeds. "
         "**Chosen after seeing results** on these sets: the views, the mix of members, "
