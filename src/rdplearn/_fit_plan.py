@@ -502,7 +502,7 @@ def check_parameters(detector: RDPDetector) -> None:
         if n_targets not in (None, detector.n_components) and detector.novelty_weight > 0:
             raise ValueError(
                 "The 'n_targets' of RandomMapping must equal 'n_components' of RDPDetector when the novelty loss is "
-                f"on. Got {n_targets} and {detector.n_components}: make them equal, or pass novelty_weight=0."
+                f"on. Got {n_targets} and {detector.n_components}: pass n_components={n_targets}, or novelty_weight=0."
             )
 
 
