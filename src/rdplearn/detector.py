@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn._detector_parameters import check_parameters
 from rdplearn._explain.attribution import attribute
 from rdplearn._explain.explanation import (
     Explanation,
@@ -25,22 +26,7 @@ from rdplearn._explain.explanation import (
 )
 from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
-from rdplearn._fit_plan import (
-    SHARE_ROWS,
-    FitPlan,
-    all_scaled_scores,
-    anomaly_scores,
-    check_parameters,
-    choose_threshold,
-    draw_seed,
-    learn_voices,
-    plan_fit,
-    scoring_panels,
-    seed_of_renewal,
-    take_members,
-    take_renewed_members,
-    with_unseen,
-)
+from rdplearn._fit_plan import SHARE_ROWS, FitPlan, draw_seed, plan_fit, seed_of_renewal, with_unseen
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
 from rdplearn._to_dask import for_partitions
@@ -54,6 +40,15 @@ from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
 from rdplearn._views.matrix import read_matrix, warn_if_constant
 from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, curve_rows, fit_views
+from rdplearn._voices import (
+    all_scaled_scores,
+    anomaly_scores,
+    choose_threshold,
+    learn_voices,
+    scoring_panels,
+    take_members,
+    take_renewed_members,
+)
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 

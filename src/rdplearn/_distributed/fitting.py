@@ -14,21 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from rdplearn._detector_parameters import check_parameters
 from rdplearn._distributed.client import Tasks
 from rdplearn._distributed.partitions import Collection, PartitionedMatrix, joined
 from rdplearn._distributed.worker_memory import keep_freed_memory
 from rdplearn._explain.typical_rows import TypicalRows, learn_typical_rows
-from rdplearn._fit_plan import (
-    FitPlan,
-    all_scaled_scores,
-    check_parameters,
-    choose_threshold,
-    draw_seed,
-    learn_voices,
-    plan_fit,
-    take_members,
-    with_references,
-)
+from rdplearn._fit_plan import FitPlan, draw_seed, plan_fit
 from rdplearn._model.cells import CellVoice
 from rdplearn._model.combination import Combination
 from rdplearn._model.panel import Member
@@ -41,6 +32,7 @@ from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, join_views, sample_for_curves
+from rdplearn._voices import all_scaled_scores, choose_threshold, learn_voices, take_members, with_references
 from rdplearn.callbacks import Checkpoint, find
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector

@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn._detector_parameters import check_parameters
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
-from rdplearn._fit_plan import check_parameters, scoring_panels
 from rdplearn._model.anomaly_scores import N_SUBSAMPLES
 from rdplearn._model.combination import LARGEST_SCORE, Combination, Voice
 from rdplearn._model.mapping import Identity, Projection
@@ -52,6 +52,7 @@ from rdplearn._views.curves import CurveView
 from rdplearn._views.matrix import canonical_csr
 from rdplearn._views.minmax import MinMaxView, UnchangedView
 from rdplearn._views.view import SingleView, View
+from rdplearn._voices import scoring_panels
 from rdplearn.defaults import DetectorChoices, choose_for_detector
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError
