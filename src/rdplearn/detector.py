@@ -17,13 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._detector_parameters import check_parameters
 from rdplearn._explain.attribution import attribute
-from rdplearn._explain.explanation import (
-    Explanation,
-    column_groups,
-    grouped_typical_rows,
-    grouped_values,
-    typical_ranges,
-)
+from rdplearn._explain.column_groups import column_groups, grouped_typical_rows, grouped_values, typical_ranges
+from rdplearn._explain.explanation import Explanation
 from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import SHARE_ROWS, FitPlan, draw_seed, plan_fit, seed_of_renewal, with_unseen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rdplearn._explain.explanation import sentence, verb_of
+from rdplearn._explain.sentences import sentence, verb_of
 from rdplearn.table.typical import number_text, value_words
 from rdplearn.table.wording import counted
 
