@@ -19,7 +19,8 @@ from safetensors.numpy import save_file
 import rdplearn
 from rdplearn import Checkpoint, CheckpointError, ModelFileError, RDPClusterer, RDPDetector, RDPTransformer, RDPWarning
 from rdplearn._storage import container
-from rdplearn._training.checkpoint import FIT, LOCK, in_words
+from rdplearn._training.checkpoint import FIT, LOCK
+from rdplearn._training.fit_identity import in_words
 from rdplearn.callbacks import RecordEvery
 from rdplearn.errors import TableError
 
