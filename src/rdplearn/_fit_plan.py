@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from rdplearn._detector_parameters import is_calibrated, is_clean
 from rdplearn._explain.typical_rows import rows_to_sample
-from rdplearn._model.combination import have_judges, of_others
+from rdplearn._model.judges import have_judges, of_others
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
 from rdplearn._training.checkpoint import FitFolder

@@ -16,16 +16,9 @@ import scipy.sparse as sp
 
 from rdplearn._detector_parameters import is_calibrated, is_clean
 from rdplearn._fit_plan import COMPANION_VIEW, FitPlan
-from rdplearn._model.combination import (
-    PRICE,
-    fair_prices,
-    geometric_mean,
-    mean_of,
-    share_beyond,
-    share_told,
-    with_voices,
-)
+from rdplearn._model.combination import geometric_mean, mean_of, with_voices
 from rdplearn._model.panel import Member, Panel
+from rdplearn._model.prices import PRICE, fair_prices, share_beyond, share_told
 from rdplearn._scoring.scores import scaled_scores
 from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, look_alike, share_threshold
 from rdplearn._training.cells import MOST_CELLS, learn_cells, points_beside
