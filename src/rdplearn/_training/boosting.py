@@ -36,7 +36,7 @@ from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import RowSpace, entered, left, row_space
 from rdplearn._training.settings import EngineName, TrainingSettings, TrainingTask
 from rdplearn._training.torch_options import NOTHING_WANTED, TorchOptions
-from rdplearn._types import Arrays, Floats, Ints, Rows
+from rdplearn._types import Arrays, Floats, Ints, Rows, arrays_under
 from rdplearn.callbacks import Records, record_every, wants_to_stop
 
 SHORTEST = 0.05  # of the usual length of φ
@@ -258,7 +258,7 @@ class Boosting:
         self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
         n_saved = sum(name.endswith(".typical") for name in piece.arrays)
         for number in range(n_saved):
-            saved = _under(f"round_{number}.", piece.arrays)
+            saved = arrays_under(f"round_{number}.", piece.arrays)
             self.kept_before.append(saved["kept_before"])
             self.logs.append(saved["logs"])
             self.sizes.append(saved["sizes"])
@@ -274,7 +274,7 @@ class Boosting:
         n_done = int(arrays["n_rounds_done"][0])
         require(0 < n_done <= settings.n_rounds, "its 'n_rounds_done'")
         numbers = range(min(n_done, settings.n_rounds_kept))
-        of_round = [_under(f"round_{number}.", arrays) for number in numbers]
+        of_round = [arrays_under(f"round_{number}.", arrays) for number in numbers]
         require(sum(map(len, of_round)) == len(arrays) - 3, "the names of its arrays")
         like = saved_phi(draw_phi(self.rows, settings.n_components, settings.torch, np.random.default_rng(0)))
         for each in of_round:
@@ -305,10 +305,6 @@ class Boosting:
             n_subsamples=settings.subsamples[0],
             neighbour=settings.neighbour,
         )
-
-
-def _under(start: str, arrays: Arrays) -> Arrays:
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
