@@ -314,6 +314,22 @@ def watched(table: Table, sampler: RowSampler, ignored: frozenset[str]) -> Table
     return Table(table.name, table.column_names, read)
 
 
+def anomaly_scores_of(normality: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """What people are told of rows: `score_samples` the other way round, and never -0.
+
+    Examples
+    --------
+    >>> anomaly_scores_of(np.array([-2.5, 0.0])).tolist()
+    [2.5, 0.0]
+    """
+    return 0.0 - normality
+
+
+def threshold_of(estimator: Any) -> float:
+    """The anomaly score above which a detector reports a row: `offset_` the other way round, and never -0."""
+    return 0.0 - float(estimator.offset_)
+
+
 def detect(
     table: Any,
     *,
@@ -398,7 +414,7 @@ def detect(
         strict=strict,
     )
     model = TableModel(detector, encoder).fit(opened)
-    scores = 0.0 - model.score_samples(opened)  # never -0
+    scores = anomaly_scores_of(model.score_samples(opened))
     reported = scores > -detector.offset_
     columns: dict[str, Any] = {SCORE: scores, RANK: ranks(scores, np.sort(scores)), REPORTED: reported}
     if reasons:

@@ -89,12 +89,13 @@ def answers_of(estimator: Any) -> dict[str, Any]:
     from rdplearn._feedback.reviewed import Reviewed
     from rdplearn.clusterer import RDPClusterer
     from rdplearn.detector import RDPDetector
+    from rdplearn.table_model import threshold_of
 
     if isinstance(estimator, Reviewed):
         told = {"n_answers": len(estimator.answers_), "muting_rules": [str(rule) for rule in estimator.rules_]}
-        return {"threshold": -float(estimator.offset_), **told}
+        return {"threshold": threshold_of(estimator), **told}
     if isinstance(estimator, RDPDetector):
-        return {"threshold": -float(estimator.offset_)}
+        return {"threshold": threshold_of(estimator)}
     if isinstance(estimator, RDPClusterer):
         return {"n_clusters": estimator.n_clusters, "n_components": estimator.transformer_.n_components_}
     return {"n_components": estimator.n_components_}
