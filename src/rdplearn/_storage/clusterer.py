@@ -25,10 +25,11 @@ from rdplearn._storage.common import (
     with_parameters,
 )
 from rdplearn._storage.container import Layout
+from rdplearn._transformer_parameters import check_parameters
 from rdplearn._types import Arrays, arrays_under
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.errors import ModelFileError
-from rdplearn.transformer import RDPTransformer, check_parameters
+from rdplearn.transformer import RDPTransformer
 
 OWNER = "Its description of the clusterer"
 OF_TRANSFORMER = "transformer."  # its arrays' names begin with this

@@ -19,13 +19,7 @@ from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
 from rdplearn._model.combination import LARGEST_SCORE, Combination, Voice
 from rdplearn._scoring.scores import scaled_scores
-from rdplearn._storage.cells import (
-    StoredCells,
-    cells_layout,
-    describe_cells,
-    read_cells,
-    rebuild_cells,
-)
+from rdplearn._storage.cells import StoredCells, cells_layout, describe_cells, read_cells, rebuild_cells
 from rdplearn._storage.common import (
     history_array,
     plain_mapping,

@@ -18,13 +18,8 @@ from rdplearn._model.mapping import Identity, Projection
 from rdplearn._model.mapping import Mapping as DrawnMapping
 from rdplearn._model.panel import Panel, Round
 from rdplearn._model.representation import Representation
-from rdplearn._storage.cells import (
-    CURVE_FIELDS,
-    rebuild_curves,
-)
-from rdplearn._storage.common import (
-    widths_of,
-)
+from rdplearn._storage.cells import CURVE_FIELDS, rebuild_curves
+from rdplearn._storage.common import widths_of
 from rdplearn._storage.container import Layout
 from rdplearn._types import Arrays, arrays_under
 from rdplearn._views.curves import CurveView
