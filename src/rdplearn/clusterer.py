@@ -25,7 +25,7 @@ from rdplearn._types import Floats, Matrix, dense, drawn_rows
 from rdplearn._views.matrix import read_matrix
 from rdplearn.transformer import RDPTransformer
 
-Ints = npt.NDArray[np.int32]
+Clusters = npt.NDArray[np.int32]
 
 MANY_ROWS = 50_000  # beyond this, K-means learns from mini-batches
 
@@ -128,7 +128,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self
 
     @for_partitions
-    def predict(self, X: Any) -> Ints:
+    def predict(self, X: Any) -> Clusters:
         """The group of every row, that with the nearest centre. Shape (n_rows,)."""
         check_is_fitted(self)
         return self._nearest(self._features(read_matrix(self, X, reset=False)))
@@ -183,7 +183,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _features(self, matrix: Matrix) -> Floats:
         return np.ascontiguousarray(dense(self.transformer_.transform(matrix)), dtype=np.float32)
 
-    def _nearest(self, features: Floats) -> Ints:
+    def _nearest(self, features: Floats) -> Clusters:
         return np.argmin(self._distances(features), axis=1).astype(np.int32)
 
     def _distances(self, features: Floats) -> Floats:
