@@ -19,7 +19,7 @@ from rdplearn._detector_parameters import check_parameters
 from rdplearn._explain.attribution import attribute
 from rdplearn._explain.column_groups import column_groups, grouped_typical_rows, grouped_values, typical_ranges
 from rdplearn._explain.explanation import Explanation
-from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
+from rdplearn._explain.reliability import Assessment, RankingStability, assess, has_company, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
 from rdplearn._fit_plan import SHARE_ROWS, FitPlan, draw_seed, plan_fit, seed_of_renewal, with_unseen
 from rdplearn._model.mapping import RandomMapping
@@ -543,13 +543,10 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         X : the highest rows of a table, ten times as many as are to be judged; the others hardly matter
         n_rows : of the table
         """
-        matrix = self._new_rows(X)
-        has_company = len(self.combination_.weights) > 1 and matrix.shape[0] > 1
-        return (
-            ranking_stability(all_scaled_scores(self, matrix), self.combination_, n_rows=n_rows)
-            if has_company
-            else None
-        )
+        scaled = all_scaled_scores(self, self._new_rows(X))
+        if not has_company(scaled, self.combination_):
+            return None
+        return ranking_stability(scaled, self.combination_, n_rows=n_rows)
 
     def _n_kept_rounds(self) -> int:
         check_is_fitted(self)

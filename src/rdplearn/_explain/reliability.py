@@ -156,15 +156,19 @@ def assess(
     """
     combination = combination or mean_of(scaled.shape[1])
     n_rows = len(scaled) if n_rows is None else n_rows
-    has_company = len(combination.weights) > 1 and len(scaled) > 1
     return Assessment(
         n_rows=n_rows,
         n_judged=len(scaled),
-        stability=ranking_stability(scaled, combination) if has_company else None,
+        stability=ranking_stability(scaled, combination) if has_company(scaled, combination) else None,
         alarms=alarm_table(scaled, combination, n_rows=n_rows),
         distribution=score_distribution(combination.over_members(scaled)),
         view_agreement=view_agreement(scaled, views) if views is not None else None,
     )
+
+
+def has_company(scaled: npt.NDArray[Any], combination: Combination) -> bool:
+    """Whether there are several members, and several rows, so that halves of the ensemble can be compared."""
+    return len(combination.weights) > 1 and len(scaled) > 1
 
 
 def ranking_stability(

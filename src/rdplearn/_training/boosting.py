@@ -15,13 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rdplearn._model.anomaly_scores import (
-    N_SUBSAMPLES,
-    SUBSAMPLE_SIZE,
-    lifted,
-    mean_squares,
-    nearest_subsample_scores,
-)
+from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE, lifted, mean_squares, nearest_subsample_scores
 from rdplearn._model.combination import middle_score, relative_logs
 from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
 from rdplearn._model.mapping import with_options
