@@ -26,7 +26,8 @@ from rdplearn.table.cells import (
     read_numbers,
     words_of,
 )
-from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE, Decision, compact_spread, written_spread
+from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE, Decision, compact_spread
+from rdplearn.table.dresses import written_spread
 from rdplearn.table.findings import INFINITE, NO_LONGER_CONSTANT, NO_LONGER_EMPTY, TOO_LARGE, UNSEEN, Findings
 from rdplearn.table.hashing import trigram_shares
 from rdplearn.table.moments import SECONDS_PER_DAY, compact_dates, read_moments, read_times_of_day
