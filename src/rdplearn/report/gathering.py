@@ -16,7 +16,7 @@ import pyarrow as pa
 from rdplearn._explain.reasons import MOST_EXPLAINED
 from rdplearn._results.scored import AllScores, Evaluation, ScoredRows, TopRows
 from rdplearn._types import Doubles, Ints
-from rdplearn.errors import TableError
+from rdplearn.errors import no_rows
 from rdplearn.table import RowSample, RowSampler, Table
 
 N_TOP, N_SAMPLED, N_ORDINARY = 300, 10_000, 1_500
@@ -70,7 +70,7 @@ class GatheredRows:
     def highest(self, n_rows: int) -> pa.Table:
         """The rows with the highest scores, the highest first: so many of those that were kept."""
         if self._top.rows is None:
-            raise TableError(f"There are no rows in {self.table.name}. Pass a table with at least one row.")
+            raise no_rows(self.table.name)
         return self._top.rows.slice(0, n_rows)
 
     def listed(self) -> ListedRows:
