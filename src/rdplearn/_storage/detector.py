@@ -177,7 +177,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     stored, panels, detector = _read(description)
     take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
-        rebuild_panel(panel, stored.n_columns, layer_sizes(detector, panel), arrays_under(f"panel_{number}.", arrays))
+        rebuild_panel(panel, layer_sizes(detector, panel), arrays_under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])

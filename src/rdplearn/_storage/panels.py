@@ -167,11 +167,10 @@ def panel_layout(panel: StoredPanel, n_columns: int, sizes: list[int]) -> Layout
     return wanted
 
 
-def rebuild_panel(panel: StoredPanel, n_columns: int, sizes: list[int], arrays: Arrays) -> Panel:
+def rebuild_panel(panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Panel:
     """Put a panel together."""
     views = [
-        _rebuild_view(view["kind"], n_columns, arrays_under(f"view_{number}.", arrays))
-        for number, view in enumerate(panel.views)
+        _rebuild_view(view["kind"], arrays_under(f"view_{number}.", arrays)) for number, view in enumerate(panel.views)
     ]
     members = [
         [
@@ -186,7 +185,7 @@ def rebuild_panel(panel: StoredPanel, n_columns: int, sizes: list[int], arrays: 
     return rebuilt
 
 
-def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
+def _rebuild_view(kind: str, arrays: Arrays) -> SingleView:
     if kind == "unchanged":
         return UnchangedView()
     if kind == "minmax":

@@ -60,7 +60,7 @@ class Number:
     dress: str | None = None
 
     @classmethod
-    def learn(cls, column: ColumnSummary, numbers: Spread, decision: Decision) -> Self:
+    def learn(cls, numbers: Spread, decision: Decision) -> Self:
         span, farthest = numbers.maximum - numbers.minimum, max(abs(numbers.minimum), abs(numbers.maximum))
         median = numbers.quantile(0.5)
         offset = median if 0 < FAR_FROM_ZERO * span < farthest else 0.0
