@@ -14,12 +14,12 @@ from rdplearn.cli.options import (
     KeptModel,
     MoreTables,
     OutputPath,
-    ReadingOptions,
     ReportPath,
     ScoredRowOptions,
     TablePath,
-    TrainingOptions,
 )
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import TrainingOptions
 
 
 def detect(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Dask, KeptModel, MoreTables, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import Dask, KeptModel, MoreTables, TablePath
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import TrainingOptions
 
 if TYPE_CHECKING:
     from rdplearn.cli.backends import Here, OnDask
