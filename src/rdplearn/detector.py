@@ -100,8 +100,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         Share of rows that `predict` reports. By default about one in a hundred normal rows, and every row stranger than
         these. "none" says that all rows of the fit are known to be normal: boosting drops none of them, distances are
         those to the nearest row and believed as soon as novelty is, and about one in a hundred new rows like them is
-        reported, or `false_alarm_rate`. Of large tables a random sample is judged:
-        1,000 rows by default, 100,000 for a share.
+        reported, or `false_alarm_rate`. Of large tables a random sample is judged: 1,000 rows by default, 100,000 for
+        a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: about this share of the *normal* rows is reported, and every row stranger than
         these. It is calibrated on a fifth of the rows, at most 10,000, which no member is trained on.

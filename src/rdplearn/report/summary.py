@@ -13,9 +13,7 @@ from rdplearn.table.wording import counted
 def summarise_detection(found: Mapping[str, Any]) -> list[str]:
     """The findings of a detector in a few sentences, the most important first; how far to trust them stands apart."""
     table, scores = found["table"], found["scores"]
-    told = [
-        f"{_size(table)} {_reported(scores['n_reported'], table['n_rows'])}",
-    ]
+    told = [f"{_size(table)} {_reported(scores['n_reported'], table['n_rows'])}"]
     if found["kinds"]:
         told.append(_kinds(found))
     first = found["rows"][0]
