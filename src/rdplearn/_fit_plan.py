@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from rdplearn._detector_parameters import is_calibrated, is_clean
 from rdplearn._explain.typical_rows import rows_to_sample
@@ -27,7 +26,7 @@ from rdplearn._training.members import Sampling, Team, plan_members
 from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
-from rdplearn._types import Doubles, Flags, Ints, TableColumns, drawn_rows
+from rdplearn._types import Doubles, Flags, Ints, TableColumns, draw_seed, drawn_rows
 from rdplearn.callbacks import KeepRounds, find
 from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, rise
 
@@ -156,11 +155,6 @@ def plan_fit(
         has_prices=bool(others) and not nearest_counts,
         fewest_references=fewest,
     )
-
-
-def draw_seed(detector: RDPDetector) -> int:
-    """The seed of everything that follows."""
-    return int(check_random_state(detector.random_state).randint(2**31 - 1))
 
 
 def plan_sampling(detector: RDPDetector, n_rows: int, n_columns: int, chosen: DetectorChoices, seed: int) -> Sampling:
@@ -317,4 +311,6 @@ def with_unseen(plan: FitPlan, numbers: Ints) -> FitPlan:
 
 def seed_of_renewal(detector: RDPDetector) -> int:
     """The seed of a renewal; each has another one."""
-    return int(np.random.SeedSequence([draw_seed(detector), detector.n_renewed_ + 1]).generate_state(1)[0] >> 1)
+    return int(
+        np.random.SeedSequence([draw_seed(detector.random_state), detector.n_renewed_ + 1]).generate_state(1)[0] >> 1
+    )

@@ -21,7 +21,7 @@ from rdplearn._model.products import in_steady_blocks, row_products
 from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
 from rdplearn._training.engines.engine import ENGINES
-from rdplearn._types import Floats, Matrix, dense, drawn_rows
+from rdplearn._types import Floats, Matrix, dense, draw_seed, drawn_rows
 from rdplearn._views.matrix import read_matrix
 from rdplearn.transformer import RDPTransformer
 
@@ -173,12 +173,12 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         own = RDPTransformer(engine=self.engine, n_jobs=self.n_jobs)
         transformer = own if self.transformer is None else clone(self.transformer)
         if transformer.get_params(deep=False).get("random_state", 0) is None:
-            transformer.set_params(random_state=int(random.randint(2**31 - 1)))
+            transformer.set_params(random_state=draw_seed(random))
         return transformer
 
     def _make_kmeans(self, n_rows: int, random: np.random.RandomState) -> KMeans | MiniBatchKMeans:
         kind = KMeans if n_rows <= MANY_ROWS else MiniBatchKMeans
-        return kind(self.n_clusters, n_init=self.n_init, random_state=int(random.randint(2**31 - 1)))
+        return kind(self.n_clusters, n_init=self.n_init, random_state=draw_seed(random))
 
     def _features(self, matrix: Matrix) -> Floats:
         return np.ascontiguousarray(dense(self.transformer_.transform(matrix)), dtype=np.float32)

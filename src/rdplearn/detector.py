@@ -21,7 +21,7 @@ from rdplearn._explain.column_groups import column_groups, grouped_typical_rows,
 from rdplearn._explain.explanation import Explanation
 from rdplearn._explain.reliability import Assessment, RankingStability, assess, has_company, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
-from rdplearn._fit_plan import SHARE_ROWS, FitPlan, draw_seed, plan_fit, seed_of_renewal, with_unseen
+from rdplearn._fit_plan import SHARE_ROWS, FitPlan, plan_fit, seed_of_renewal, with_unseen
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
 from rdplearn._to_dask import for_partitions
@@ -31,7 +31,7 @@ from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
 from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns, draw_seed, drawn_rows
 from rdplearn._views.matrix import read_matrix, warn_if_constant
 from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, curve_rows, fit_views
@@ -375,7 +375,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         check_parameters(self)
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         warn_if_constant(matrix)
-        seed = draw_seed(self)
+        seed = draw_seed(self.random_state)
         with open_fit_folder(self, self.callbacks, matrix, seed) as folder:
             seed = seed if folder is None else folder.seed
             plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, get_tags
 
 from rdplearn._explain.explanation import Explanation, joined
 from rdplearn._explain.notebook import html_table
 from rdplearn._files.read_ahead import read_ahead
 from rdplearn._scoring.scores import rows_so_far
 from rdplearn._to_dask import for_partitions, is_partitioned
+from rdplearn._types import draw_seed
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import RowPlaceError, TableError
 from rdplearn.table import RowSample, RowSampler, Table, TableEncoder, open_table
@@ -280,7 +281,7 @@ class TableModel(BaseEstimator):
     def sampler(self, n_columns: int) -> RowSampler:
         """Draws the rows that the estimator is fitted on, from a table of so many columns."""
         n_rows = int(np.clip(SAMPLED_CELLS // n_columns, FEWEST_SAMPLED_ROWS, MOST_SAMPLED_ROWS))
-        return RowSampler(n_rows, seed=int(check_random_state(self.estimator.random_state).randint(2**31 - 1)))
+        return RowSampler(n_rows, seed=draw_seed(self.estimator.random_state))
 
 
 def _checked_places(rows: Any) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -36,7 +36,7 @@ from rdplearn._training.progress import Watch
 from rdplearn._training.settings import PreparedRows, TrainingSettings, TrainingTask
 from rdplearn._training.torch_options import TorchOptions, engine_for, torch_options
 from rdplearn._transformer_parameters import check_parameters, check_size
-from rdplearn._types import Doubles, Floats, Matrix, Rows
+from rdplearn._types import Doubles, Floats, Matrix, Rows, draw_seed
 from rdplearn._views.matrix import read_matrix
 from rdplearn._views.minmax import MinMaxView, UnchangedView
 from rdplearn._views.unit_rows import CentredRows
@@ -247,7 +247,7 @@ class RDPTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_parameters(self)
         matrix = read_matrix(self, X, reset=True, min_rows=2)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         with open_fit_folder(self, self.callbacks, matrix, seed) as folder:
             rng = np.random.default_rng(seed if folder is None else folder.seed)
             self.chosen_ = choose_for_transformer(matrix, self.get_params(deep=False))
