@@ -44,7 +44,7 @@ def read_arrow(body: bytes, limits: Limits) -> pa.RecordBatch:
         if not sum(batch.num_rows for batch in batches):
             raise unusable_rows("There are no rows in the request. Send at least one.")
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as fault:
+    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError, struct.error) as fault:
         told = " ".join(str(fault).split())[:200]
         raise bad_request(f"The body cannot be read as an Arrow IPC stream: {told}.") from None
 
