@@ -36,6 +36,7 @@ FEWEST_DIRECTIONS, MOST_DIRECTIONS, STEPS_OF_FEWEST = 192, 512, 120
 SMALLEST_LEADING = 1e-5  # likewise, where squares are added up in single precision
 ROWS_FOR_DIRECTIONS = 4_096
 MORE_SUMS = 192  # of rows than directions: the more, the nearer they are to the true ones
+FULL = 1 / 32  # of their cells: from here on sparse sums are multiplied sooner as dense ones
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ def leading_directions(rows: Rows, n_wanted: int) -> Floats:
     """
     sums = sums_of_rows(rows, n_wanted + MORE_SUMS)
     with one_blas_thread():
+        if sp.issparse(sums) and sums.nnz > FULL * sums.shape[0] * sums.shape[1]:
+            sums = sums.toarray()  # at most twice the size of the directions, and far sooner multiplied
         squares, shares = eigh(dense(sums @ sums.T), driver="evd")
         squares, shares = squares[-n_wanted:], shares[:, -n_wanted:]
         is_leading = squares > max(squares[-1], 0.0) * SMALLEST_LEADING
