@@ -11,9 +11,10 @@ clipping. 145 rows of 3,312 columns become 145 columns, and a step 23 times chea
 **Leading directions.** A short training moves W along the directions in which rows are long, and hardly along others.
 So a detector's members train in no more than `n_directions` of them, which are found once for each view, from a sample
 of rows. φ knows nothing of what lies outside and says nothing about it, while η sees all of it: a row that is odd there
-has a large residual. The longer the training, the more directions it gets to: 192 up to 120 steps, with the square of
-the steps up to 512, and then all. A table of fewer columns is trained on as it is, and so is any by the paper's
-protocol, whose φ starts at full size and takes 6,000 steps.
+has a large residual. Members that predict distances start from a random projection that keeps them: outside, W stays as
+it was drawn. The longer the training, the more directions it gets to: 192 up to 120 steps, with the square of the steps
+up to 512, and then all. A table of fewer columns is trained on as it is, and so is any by the paper's protocol, whose φ
+starts at full size and takes 6,000 steps.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class RowSpace:
     """An orthonormal basis of the span of some rows, or of its leading directions, and the rows in it.
 
     basis : (n_columns, rank); rows : (n_rows, rank)
-    is_all : whether W starts and ends outside of the span as well; otherwise it is zero there
+    is_all : whether W starts and ends outside as well, where training does not see it; otherwise it is zero there
     """
 
     basis: Floats
