@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from scipy.special import ndtr, ndtri
 
 from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows
-from rdplearn._views.minmax import with_full_columns
+from rdplearn._views.minmax import cached_blocks, with_full_columns
 
 Curve = tuple[Doubles, Doubles]  # knots, ascending, and the heights above them
 
@@ -71,12 +71,16 @@ class CurveView:
     def _along_lines(self, block: npt.NDArray[Any]) -> Floats:
         low, centre, high = self.knots.reshape(-1, 3).T
         _, middle, top = self.heights.reshape(-1, 3).T
-        with np.errstate(over="ignore"):
-            seen = np.subtract(block, centre, dtype=np.float64)
-        np.clip(seen, low - centre, high - centre, out=seen)
-        seen *= (top - middle) / (high - centre)
-        seen += middle
-        return seen.astype(np.float32)
+        lowest, highest, slopes = low - centre, high - centre, (top - middle) / (high - centre)
+        seen = np.empty(block.shape, dtype=np.float32)
+        for some in cached_blocks(block):
+            with np.errstate(over="ignore"):
+                moved = np.subtract(block[some], centre, dtype=np.float64)
+            np.clip(moved, lowest, highest, out=moved)
+            moved *= slopes
+            moved += middle
+            seen[some] = moved
+        return seen
 
     def _sparse(self, block: sp.csr_array) -> sp.csr_array:
         seen = sp.csr_array(block, dtype=np.float64, copy=True)
