@@ -180,7 +180,7 @@ class Panel:
         return some
 
     def for_sparse_rows(self) -> Panel:
-        """The same with weights in the order that SciPy goes through them: it would turn them around for every block."""
+        """The same with weights in the order that SciPy wants: it would turn them around for every block."""
         turned = copy(self)
         turned.weights = np.ascontiguousarray(self.weights)
         if isinstance(self.mappings, Projection):
