@@ -28,8 +28,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import ndtr, ndtri
 
-from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows
-from rdplearn._views.minmax import cached_blocks, with_full_columns
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, row_blocks
+from rdplearn._views.minmax import CACHED_CELLS, cached_blocks, with_full_columns
 
 Curve = tuple[Doubles, Doubles]  # knots, ascending, and the heights above them
 
@@ -119,7 +119,14 @@ class CurveView:
             return rises / widths, rises * (1.0 / widths)
 
     def _follow(self, columns: Ints, values: Doubles) -> Doubles:
-        """The curves of many columns at once: a bisection that each value does among the knots of its own column."""
+        """The curves of many columns at once, so many values at a time as stay in the cache."""
+        followed = np.empty(len(values))
+        for some in row_blocks(len(values), CACHED_CELLS):
+            followed[some] = self._follow_some(columns[some], values[some])
+        return followed
+
+    def _follow_some(self, columns: Ints, values: Doubles) -> Doubles:
+        """A bisection that each value does among the knots of its own column."""
         low, high = self.starts[columns], self.starts[columns + 1] - 1
         values = np.clip(values, self.knots[low], self.knots[high])
         while np.any(high - low > 1):
