@@ -70,8 +70,11 @@ class Sampling:
         """Draw from all rows but those of one part, none twice to a member."""
         parts = np.array_split(np.random.default_rng(seeds[0]).permutation(self.n_rows), self.n_parts)
         n_each = min(self.n_draws, self.n_rows - len(parts[0]))  # the same for all: the first part is the largest
+        part_of = np.empty(self.n_rows, dtype=np.int64)
+        for number, part in enumerate(parts):
+            part_of[part] = number
         for number, seed in enumerate(seeds):
-            others = np.setdiff1d(np.arange(self.n_rows), parts[number % self.n_parts])
+            others = np.flatnonzero(part_of != number % self.n_parts)
             yield others if n_each == len(others) else np.random.default_rng(seed).choice(others, n_each, replace=False)
 
     def _dealt(self, n_members: int, rng: np.random.Generator) -> Iterator[Ints]:
