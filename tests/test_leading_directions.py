@@ -12,12 +12,13 @@ from rdplearn import RDPDetector, load, save
 from rdplearn._fit_plan import plan_fit
 from rdplearn._model.mapping import draw_mapping
 from rdplearn._model.representation import Representation, draw_representation
-from rdplearn._training.boosting import wanted_directions
+from rdplearn._training.boosting import leading_space, wanted_directions
 from rdplearn._training.flops import filling_of
 from rdplearn._training.row_space import (
     FEWEST_DIRECTIONS,
     MORE_SUMS,
     RowSpace,
+    entered,
     leading_directions,
     left,
     n_directions,
@@ -64,6 +65,46 @@ def test_in_all_directions_training_is_the_same_as_on_the_columns(engine, shape,
     assert_same_to_rounding(within.bias, full.bias, after_steps=100)
 
 
+def all_pairs_both_ways(rows, basis):
+    """A large W after training on all pairs of a batch, on the columns and in some directions; and its start."""
+    rng = np.random.default_rng(1)
+    targets = draw_mapping("orthogonal", rows, np.arange(len(rows)), 32, rng)(rows)
+    start = TrainingTask(rows, targets, np.arange(len(rows)), draw_representation(rows.shape[1], 10, rng), None)
+    of_distances = {"distance_weight": 1.0, "novelty_weight": 0.0, "inner_product": "plain", "pairs": "all"}
+    how = replace(HOW, n_steps=5, learning_rate=0.1, **of_distances)  # later steps magnify what was rounded
+    full = Representation(start.phi.weights.copy(), start.phi.bias.copy())
+    train_task("numpy", replace(start, phi=full, seed=np.random.default_rng(3)), how)
+    space = RowSpace(basis, turned(rows, basis), is_all=True)
+    task = replace(entered(start, space), seed=np.random.default_rng(3))
+    train_task("numpy", task, how)
+    return full, left(space, start, task).phi, start.phi
+
+
+def test_in_all_directions_distances_are_learned_as_on_the_columns(rng):
+    rows = rng.random((200, 40), dtype=np.float32)
+    full, within, start = all_pairs_both_ways(rows, np.linalg.qr(rng.normal(size=(40, 40)))[0].astype(np.float32))
+    assert np.abs(full.weights - start.weights).max() > 0.01
+    assert_same_to_rounding(within.weights, full.weights, after_steps=5, scale=10)
+    assert_same_to_rounding(within.bias, full.bias, after_steps=5, scale=10)
+
+
+def test_distances_keep_what_lies_outside_of_the_directions_as_it_was_drawn(rng):
+    rows = low_rank(rng, 500, 300, rank=12, noise=0.1)
+    basis = leading_directions(rows, 12)
+    _, within, start = all_pairs_both_ways(rows, basis)
+    moved = within.weights - start.weights
+    assert np.abs(basis.T @ moved).max() > 0.01
+    assert np.abs(moved - basis @ (basis.T @ moved)).max() < 1e-3 * np.abs(moved).max()
+
+
+def test_all_members_of_a_wide_table_learn_in_the_same_directions():
+    plan = plan_fit(RDPDetector(), 2_000, filling_of(np.broadcast_to(0.0, (2_000, 5_000))), seed=0)
+    (_, by_novelty), (_, by_distance) = plan.teams
+    assert wanted_directions(by_novelty, 5_000) == wanted_directions(by_distance, 5_000) == FEWEST_DIRECTIONS
+    spaces = [leading_space(None, np.eye(3), settings, np.eye(3)) for settings in (by_novelty, by_distance)]
+    assert [space.is_all for space in spaces] == [False, True]
+
+
 def test_a_table_of_few_directions_loses_next_to_nothing_by_the_others(rng):
     rows = low_rank(rng, 1_000, 300, rank=12, noise=0.01)
     basis = leading_directions(rows, 20)
@@ -78,6 +119,8 @@ def test_directions_are_orthonormal_and_hold_what_rows_share(is_sparse, rng):
     rows = low_rank(rng, 3_000, 400, rank=10, noise=0.02)
     basis = leading_directions(sp.csr_array(rows) if is_sparse else rows, 16)
     assert basis.T @ basis == pytest.approx(np.eye(16), abs=0.03)  # a product of rows in single precision, squared
+    if is_sparse:  # full as it is, it is taken apart as the dense one is
+        np.testing.assert_allclose(basis, leading_directions(rows, 16), atol=1e-3)
     left_out = rows - rows @ basis @ basis.T
     best = np.sum(np.linalg.svd(rows, compute_uv=False)[16:] ** 2)
     assert best < np.sum(left_out**2) < 1.1 * best

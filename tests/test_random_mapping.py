@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import kstest
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from rdplearn._model.mapping import LARGEST_IDENTITY, draw_mapping, median_distance
+from rdplearn._model.mapping import LARGEST_IDENTITY, at_right_angles, draw_mapping, many_normal, median_distance
 from rdplearn.errors import TableError
 
 
@@ -71,6 +72,27 @@ def test_orthogonal_components_are_drawn_as_leaky_ones_and_stand_at_right_angles
         np.testing.assert_allclose(some.T @ some, np.eye(40), atol=1e-5)
     assert abs(np.corrcoef(mapping.weights[:, 0], mapping.weights[:, 40])[0, 1]) > 1e-3  # the next 40 begin anew
     assert mapping.activation == "leaky"
+
+
+def test_orthogonal_components_of_many_columns_are_what_gram_and_schmidt_make_of_the_same_numbers():
+    drawn = many_normal((2_000, 32), 0.5, np.random.default_rng(0)).astype(np.float64)
+    basis, triangle = np.linalg.qr(drawn)
+    expected = basis * np.sign(np.diagonal(triangle)) * np.linalg.norm(drawn, axis=0)
+    turned = at_right_angles((2_000, 32), 0.5, np.random.default_rng(0))
+    assert turned.dtype == np.float32
+    np.testing.assert_allclose(turned, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(30_000, 32), (7, 3)], ids=str)
+def test_many_normal_numbers_are_normal_and_independent(shape):
+    drawn = many_normal(shape, 4.0, np.random.default_rng(0))
+    assert drawn.shape == shape
+    assert np.isfinite(drawn).all()
+    if drawn.size > 1_000:
+        halves = drawn.ravel()[: drawn.size // 2], drawn.ravel()[drawn.size // 2 :]
+        assert [kstest(half / 2.0, "norm").pvalue > 0.01 for half in halves] == [True, True]
+        for one, other in (halves, np.abs(halves), (drawn[:, 0], drawn[:, 1]), (drawn[:-1, 0], drawn[1:, 0])):
+            assert abs(np.corrcoef(one, other)[0, 1]) < 4 / np.sqrt(len(one))
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 500])

@@ -77,6 +77,15 @@ def test_products_are_those_of_the_formula(n_rows, rng):
     np.testing.assert_allclose(products, rows.astype(np.float64) @ weights, rtol=1e-6)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("start", "stop"), [(0, 8), (8, 24), (32, 40), (0, 48)])
+def test_a_block_has_margins_that_repeat_rows_beyond_the_ends(make, start, stop):
+    rows = np.arange(45.0)[:, None]
+    block = row_products.with_margins(make(rows), slice(start, stop))
+    expected = [[min(max(place, 0.0), 44.0)] for place in range(start - 8, stop + 8)]
+    assert (block.toarray() if sp.issparse(block) else block).tolist() == expected
+
+
 def test_where_blas_is_not_steady_products_are_taken_in_double_precision(monkeypatch, rng):
     monkeypatch.setattr(row_products, "is_steady", lambda *_: False)
     rows, weights = rng.random((40, 300), dtype=np.float32), rng.random((300, 8), dtype=np.float32)

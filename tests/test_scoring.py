@@ -62,6 +62,15 @@ def test_members_side_by_side_score_as_each_alone(kind, sparse, rng):
     assert seat_scores(rows, together) == pytest.approx(expected, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["leaky", "identity"])
+def test_weights_in_the_order_for_sparse_rows_give_the_same_bits(kind, rng):
+    panel, _ = panel_of(kind)
+    turned = panel.for_sparse_rows()
+    assert (panel.weights.flags.f_contiguous, turned.weights.flags.c_contiguous) == (True, True)
+    rows = sp.csr_array(np.where(rng.random((40, 29)) > 0.8, 1.0, 0.0).astype(np.float32))
+    np.testing.assert_array_equal(seat_scores(rows, turned), seat_scores(rows, panel))
+
+
 def test_novelty_score_is_the_mean_squared_residual(rng):
     phi, eta = rng.random((4, 3), dtype=np.float32), rng.random((4, 3), dtype=np.float32)
     expected = [np.mean([(phi[i, k] - eta[i, k]) ** 2 for k in range(3)]) for i in range(4)]

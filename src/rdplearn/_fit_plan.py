@@ -295,7 +295,6 @@ def distance_settings(settings: BoostingSettings, subsamples: tuple[int, int], n
         callbacks=(),  # they are about the members that the user's parameters are about
         subsamples=subsamples,
         neighbour=neighbour,
-        n_directions=None,
     )
 
 

@@ -22,10 +22,10 @@ from rdplearn._fit_plan import FitPlan, plan_fit
 from rdplearn._model.cells import CellVoice
 from rdplearn._model.combination import Combination
 from rdplearn._model.panel import Member
-from rdplearn._training.boosting import BoostingSettings, MemberPlan, wanted_directions
-from rdplearn._training.members import seat_members, single_views, train_stack
+from rdplearn._training.boosting import BoostingSettings, MemberPlan, leading_space, wanted_directions
+from rdplearn._training.members import has_directions, seat_members, train_stack
 from rdplearn._training.progress import Watch
-from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
+from rdplearn._training.row_space import leading_directions, rows_for_directions
 from rdplearn._types import Flags, Floats, Ints, Matrix, TableColumns, draw_seed, drawn_rows
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
@@ -147,7 +147,8 @@ def find_directions(
     """The leading directions of rows, through each of the views that have any."""
     keep_freed_memory()
     rows = joined(pieces)
-    return {name: leading_directions(views[name](rows), n_wanted) for name in single_views(names, views)}
+    found = [name for name in dict.fromkeys(names) if has_directions(views[name])]
+    return {name: leading_directions(views[name](rows), n_wanted) for name in found}
 
 
 def fit_member(
@@ -161,7 +162,7 @@ def fit_member(
     keep_freed_memory()
     unwatched = Watch(plan.number + 1, settings.n_rounds, settings.training.n_steps, visible=False)
     rows, basis = views[plan.view](joined(pieces)), (directions or {}).get(plan.view)
-    leading = None if basis is None else RowSpace(basis, turned(rows, basis), is_all=False)
+    leading = None if basis is None else leading_space(rows, basis, settings)
     (member,) = train_stack([(plan, rows, leading)], settings, unwatched, n_jobs=1)
     return member
 

@@ -186,19 +186,19 @@ def column_quantiles(rows: Matrix, shares: Sequence[float]) -> Doubles:
         ordered = np.sort(np.ascontiguousarray(rows.T), axis=1)
         return ordered[:, places].T.astype(np.float64)
     by_column = rows.tocsc()
-    columns = np.repeat(np.arange(rows.shape[1]), np.diff(by_column.indptr))
-    order = np.lexsort((by_column.data, columns))
-    stored = np.append(by_column.data[order], 0.0)
+    n_stored = np.diff(by_column.indptr)
+    columns = np.repeat(np.arange(rows.shape[1]), n_stored)
     n_below = np.bincount(columns, by_column.data < 0, minlength=rows.shape[1]).astype(np.int64)
-    n_zeros = rows.shape[0] - np.diff(by_column.indptr)
-
-    def values_at(place: int) -> Doubles:
-        # Zeros that are not stored lie between the negative values and the rest.
-        within = np.where(place < n_below, place, place - n_zeros)
-        is_stored = (place < n_below) | (within >= n_below)
-        return np.where(is_stored, stored[np.where(is_stored, by_column.indptr[:-1] + within, -1)], 0.0)
-
-    return np.stack([values_at(place) for place in places])
+    # zeros that are not stored lie between the negative values and the rest
+    within = [np.where(place < n_below, place, place - (rows.shape[0] - n_stored)) for place in places]
+    is_stored = [(place < n_below) | (of_place >= n_below) for place, of_place in zip(places, within, strict=True)]
+    is_asked = np.any(is_stored, axis=0)  # the others need not be sorted: in a sparse table, nearly all
+    asked = is_asked[columns]
+    values, columns = by_column.data[asked], columns[asked]
+    ordered = np.append(values[np.lexsort((values, columns))], 0.0)
+    starts = np.cumsum(n_stored * is_asked) - n_stored * is_asked
+    pairs = zip(within, is_stored, strict=True)
+    return np.stack([np.where(is_in, ordered[np.where(is_in, starts + place, -1)], 0.0) for place, is_in in pairs])
 
 
 def mean_distances(rows: Matrix, middle: Doubles) -> Doubles:

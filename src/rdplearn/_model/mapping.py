@@ -34,13 +34,15 @@ from scipy.linalg.lapack import dtrtri
 from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 
-from rdplearn._types import Floats, Ints, Rows, dense
+from rdplearn._types import Floats, Ints, Rows, dense, row_blocks
 from rdplearn.errors import TableError, unknown_choice
 
 MAPPING_NAMES = ("leaky", "orthogonal", "linear", "sparse", "fourier", "identity", "few")
 MAPPING_SLOPE = 0.25
 ROWS_FOR_BANDWIDTH = 256
 MOST_COLUMNS_SEEN = 3  # by a number of the mapping "few"
+MANY_ROWS, TALL = 256, 8  # of a matrix that is drawn at right angles: this many, and times its columns
+NUMBERS_AT_ONCE = 2**14
 SMALLEST_DEVIATION = np.float32(1e-3)
 LARGEST_IDENTITY = 512 * 2**20  # bytes of dense targets beyond which the original space of sparse rows is refused
 
@@ -270,6 +272,8 @@ def at_right_angles(shape: tuple[int, int], variance: float, rng: np.random.Gene
     0.0
     """
     n_rows, n_columns = shape
+    if n_rows >= max(MANY_ROWS, TALL * n_columns):
+        return tall_at_right_angles(shape, variance, rng)
     drawn = np.sqrt(variance) * rng.standard_normal(shape)
     turned = np.empty(shape, dtype=np.float32)
     for first in range(0, n_columns, n_rows):
@@ -279,6 +283,36 @@ def at_right_angles(shape: tuple[int, int], variance: float, rng: np.random.Gene
         directions = some @ inverse.T
         turned[:, first : first + n_rows] = directions * np.linalg.norm(some, axis=0)
     return turned
+
+
+def tall_at_right_angles(shape: tuple[int, int], variance: float, rng: np.random.Generator) -> Floats:
+    """Draw the same for a matrix so tall that its columns nearly stand so as drawn: single precision will do."""
+    drawn = many_normal(shape, variance, rng)
+    products = (drawn.T @ drawn).astype(np.float64)
+    inverse, _ = dtrtri(np.linalg.cholesky(products), lower=1)
+    return drawn @ (inverse.T * np.sqrt(np.diagonal(products))).astype(np.float32)
+
+
+def many_normal(shape: tuple[int, int], variance: float, rng: np.random.Generator) -> Floats:
+    """Draw independent normal numbers in single precision as Box and Muller do.
+
+    NumPy takes logarithms and cosines of many numbers at once: a fraction of the time of drawing one after the other.
+
+    Examples
+    --------
+    >>> drawn = many_normal((1_000, 99), 4.0, np.random.default_rng(0))
+    >>> drawn.shape, round(float(drawn.std()), 1)
+    ((1000, 99), 2.0)
+    """
+    n_numbers = shape[0] * shape[1]
+    drawn = np.empty((2, -(-n_numbers // 2)), dtype=np.float32)
+    for some in row_blocks(drawn.shape[1], NUMBERS_AT_ONCE):
+        shares, turns = rng.random((2, some.stop - some.start), dtype=np.float32)
+        lengths = np.sqrt(np.float32(-2.0 * variance) * np.log(np.float32(1.0) - shares))
+        angles = np.float32(2.0 * np.pi) * turns
+        np.multiply(lengths, np.cos(angles), out=drawn[0, some])
+        np.multiply(lengths, np.sin(angles), out=drawn[1, some])
+    return drawn.ravel()[:n_numbers].reshape(shape)
 
 
 def sparse_signs(n_columns: int, n_targets: int, rng: np.random.Generator) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -178,6 +178,14 @@ class Panel:
         by_subsample = self.references.reshape(self.n_seats, self.n_subsamples, -1, self.n_components)
         some.references = by_subsample[:, :, :n_each].reshape(self.n_seats, -1, self.n_components)
         return some
+
+    def for_sparse_rows(self) -> Panel:
+        """The same with weights in the order that SciPy wants: it would turn them around for every block."""
+        turned = copy(self)
+        turned.weights = np.ascontiguousarray(self.weights)
+        if isinstance(self.mappings, Projection):
+            turned.mappings = replace(self.mappings, weights=np.ascontiguousarray(self.mappings.weights))
+        return turned
 
     def components_of(self, seats: slice) -> slice:
         """Where the components of some seats stand."""

@@ -50,14 +50,23 @@ def in_steady_blocks(rows: Rows, function: Callable[[Rows], Floats], results: Fl
     True
     """
     n_rows = rows.shape[0]
-    n_filled = -(-n_rows // TILE) * TILE
-    # The margins repeat rows of the table, since a mapping that a user brought along may not take just any numbers.
-    places = np.clip(np.arange(-MARGIN, n_filled + MARGIN), 0, n_rows - 1)
-    padded = rows[places] if sp.issparse(rows) else np.take(rows, places, axis=0)
-    for block in row_blocks(n_filled, n_at_once):
+    rows = rows if sp.issparse(rows) else np.ascontiguousarray(rows)
+    for block in row_blocks(-(-n_rows // TILE) * TILE, n_at_once):
         here = results[block]  # without the rows that only fill up the last block
-        here[:] = function(padded[block.start : block.stop + 2 * MARGIN])[MARGIN : MARGIN + len(here)]
+        here[:] = function(with_margins(rows, block))[MARGIN : MARGIN + len(here)]
     return results
+
+
+def with_margins(rows: Rows, block: slice) -> Rows:
+    """The rows of a block and a margin on both sides; those of the table themselves, where it goes on there.
+
+    Beyond its ends rows are repeated, since a mapping that a user brought along may not take just any numbers.
+    """
+    first, end = block.start - MARGIN, block.stop + MARGIN
+    if first >= 0 and end <= rows.shape[0]:
+        return rows[first:end]
+    places = np.clip(np.arange(first, end), 0, rows.shape[0] - 1)
+    return rows[places] if sp.issparse(rows) else np.take(rows, places, axis=0)
 
 
 def row_products(rows: Rows, weights: Floats) -> Floats:

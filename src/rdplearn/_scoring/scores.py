@@ -75,6 +75,8 @@ def scaled_scores(
     Rows are scored a block at a time, and blocks are spread over threads. Shape (n_rows, n_members), and one column
     more for the surprise of the cells if they have a voice.
     """
+    if sp.issparse(matrix):
+        panels = [panel.for_sparse_rows() for panel in panels]
     n_rows = max(matrix.shape[0], _rows_so_far.get())
     n_scored = n_rows * sum(panel.bias.size for panel in panels)
     is_long = n_scored >= COMPONENTS_WORTH_COMPILING
@@ -106,7 +108,7 @@ def scaled_scores(
 def mean_over_rounds(rows: Rows, panel: Panel, combination: Combination, *, is_long: bool) -> Floats:
     """Score of seen rows by every member of a panel, on the combination's scale: (n_rows, n_members)."""
     of_rounds = np.empty((rows.shape[0], panel.n_seats), dtype=np.float32)
-    # For every product with sparse rows SciPy turns the weights around: the fewer blocks, the better.
+    # SciPy takes sparse rows one by one, and small blocks would be for nothing
     n_at_once = STRETCH if sp.issparse(rows) and panel.multiplies_rows_alone else BLOCK
     in_steady_blocks(rows, seat_scorer(panel, is_long=is_long), of_rounds, n_at_once)
     scaled = combination.to_scale(of_rounds, panel.typical)

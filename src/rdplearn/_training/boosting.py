@@ -26,7 +26,7 @@ from rdplearn._training.flops import stretch_length
 from rdplearn._training.loop import diverged, train
 from rdplearn._training.phi import draw_phi
 from rdplearn._training.progress import Watch
-from rdplearn._training.row_space import RowSpace, entered, left, row_space
+from rdplearn._training.row_space import RowSpace, entered, left, row_space, turned
 from rdplearn._training.saved_members import go_on_from, save_member
 from rdplearn._training.settings import EngineName, TrainingSettings, TrainingTask
 from rdplearn._training.torch_options import NOTHING_WANTED, TorchOptions
@@ -224,8 +224,16 @@ def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:
 def wanted_directions(settings: BoostingSettings, n_columns: int) -> int | None:
     """In how many directions W is trained; None if there are no more columns, or φ is not one layer of ours."""
     is_short = settings.n_directions is not None and settings.n_directions < n_columns
-    is_one_layer = settings.training.pairs == "one" and settings.torch.widths == ()
-    return settings.n_directions if is_short and is_one_layer and not settings.torch.sees_columns else None
+    is_one_layer = settings.torch.widths == () and not settings.torch.sees_columns
+    return settings.n_directions if is_short and is_one_layer else None
+
+
+def leading_space(rows: Rows, basis: Floats, settings: BoostingSettings, in_basis: Floats | None = None) -> RowSpace:
+    """Rows in leading directions, outside of which φ says nothing, or what it says before training if it starts large.
+
+    in_basis : the rows in these directions, if they are known
+    """
+    return RowSpace(basis, turned(rows, basis) if in_basis is None else in_basis, is_all=settings.start_scale >= 1)
 
 
 def check_targets(targets: Floats, settings: BoostingSettings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -15,7 +16,15 @@ from joblib import Parallel, delayed, effective_n_jobs
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Panel
 from rdplearn._model.threads import one_blas_thread
-from rdplearn._training.boosting import Boosting, BoostingSettings, MemberPlan, boost, may_rotate, wanted_directions
+from rdplearn._training.boosting import (
+    Boosting,
+    BoostingSettings,
+    MemberPlan,
+    boost,
+    leading_space,
+    may_rotate,
+    wanted_directions,
+)
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
 from rdplearn._types import Floats, Ints, Matrix, Rows
@@ -61,8 +70,11 @@ class Sampling:
         """Draw from all rows but those of one part, none twice to a member."""
         parts = np.array_split(np.random.default_rng(seeds[0]).permutation(self.n_rows), self.n_parts)
         n_each = min(self.n_draws, self.n_rows - len(parts[0]))  # the same for all: the first part is the largest
+        part_of = np.empty(self.n_rows, dtype=np.int64)
+        for number, part in enumerate(parts):
+            part_of[part] = number
         for number, seed in enumerate(seeds):
-            others = np.setdiff1d(np.arange(self.n_rows), parts[number % self.n_parts])
+            others = np.flatnonzero(part_of != number % self.n_parts)
             yield others if n_each == len(others) else np.random.default_rng(seed).choice(others, n_each, replace=False)
 
     def _dealt(self, n_members: int, rng: np.random.Generator) -> Iterator[Ints]:
@@ -108,21 +120,23 @@ def train_members(
     is_shared = worth_sharing(matrix, sum(len(plan.rows) for plan in plans))
     whole = SeenRows(matrix, views.values()) if is_shared else None
 
+    @cache
+    def directions(name: str, n_wanted: int) -> tuple[Floats, Floats | None]:
+        """The leading ones of the rows through a view, and all rows in them if members share what is seen."""
+        sample = rows_for_directions(matrix.shape[0], seed)
+        basis = leading_directions(rows_through(views[name], matrix, sample, whole), n_wanted)
+        return basis, None if whole is None else turned(whole.through(views[name]), basis)
+
     def seen(team: Team) -> Iterator[SeenMember]:
         of_team, settings = team
-        directions: dict[str, Floats] = {}
-        if (n_wanted := wanted_directions(settings, matrix.shape[1])) is not None:
-            sample = rows_for_directions(matrix.shape[0], seed)
-            names = single_views((plan.view for plan in of_team), views)
-            directions = {n: leading_directions(rows_through(views[n], matrix, sample, whole), n_wanted) for n in names}
-        of_all = {} if whole is None else {n: turned(whole.through(views[n]), directions[n]) for n in directions}
+        n_wanted = wanted_directions(settings, matrix.shape[1])
         for plan in of_team:
-            rows, basis = rows_through(views[plan.view], matrix, plan.rows, whole), directions.get(plan.view)
-            if basis is None:
+            rows = rows_through(views[plan.view], matrix, plan.rows, whole)
+            if n_wanted is None or not has_directions(views[plan.view]):
                 yield plan, rows, None
                 continue
-            in_basis = of_all[plan.view][plan.rows] if plan.view in of_all else turned(rows, basis)
-            yield plan, rows, RowSpace(basis, in_basis, is_all=False)
+            basis, of_all = directions(plan.view, n_wanted)
+            yield plan, rows, leading_space(rows, basis, settings, None if of_all is None else of_all[plan.rows])
 
     first = teams[0][1]
     with Watch(len(plans), first.n_rounds, first.training.n_steps, visible=verbose) as watch:
@@ -130,12 +144,12 @@ def train_members(
         return seat_members(chain.from_iterable(trained), plans, views, watch)
 
 
-def single_views(names: Iterable[str], views: dict[str, View]) -> list[str]:
-    """Of the views of members, each once, those that have leading directions.
+def has_directions(view: View) -> bool:
+    """Whether a few directions are found of the rows through a view.
 
-    Several views side by side have too many columns for a few directions, and no member of a very wide table has them.
+    Several views side by side have too many columns for that, and no member of a very wide table has them.
     """
-    return [name for name in dict.fromkeys(names) if len(views[name].parts) == 1]
+    return len(view.parts) == 1
 
 
 def train_seen(

@@ -11,9 +11,10 @@ clipping. 145 rows of 3,312 columns become 145 columns, and a step 23 times chea
 **Leading directions.** A short training moves W along the directions in which rows are long, and hardly along others.
 So a detector's members train in no more than `n_directions` of them, which are found once for each view, from a sample
 of rows. φ knows nothing of what lies outside and says nothing about it, while η sees all of it: a row that is odd there
-has a large residual. The longer the training, the more directions it gets to: 192 up to 120 steps, with the square of
-the steps up to 512, and then all. A table of fewer columns is trained on as it is, and so is any by the paper's
-protocol, whose φ starts at full size and takes 6,000 steps.
+has a large residual. Members that predict distances start from a random projection that keeps them: outside, W stays as
+it was drawn. The longer the training, the more directions it gets to: 192 up to 120 steps, with the square of the steps
+up to 512, and then all. A table of fewer columns is trained on as it is, and so is any by the paper's protocol, whose φ
+starts at full size and takes 6,000 steps.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FEWEST_DIRECTIONS, MOST_DIRECTIONS, STEPS_OF_FEWEST = 192, 512, 120
 SMALLEST_LEADING = 1e-5  # likewise, where squares are added up in single precision
 ROWS_FOR_DIRECTIONS = 4_096
 MORE_SUMS = 192  # of rows than directions: the more, the nearer they are to the true ones
+FULL = 1 / 32  # of their cells: from here on sparse sums are multiplied sooner as dense ones
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class RowSpace:
     """An orthonormal basis of the span of some rows, or of its leading directions, and the rows in it.
 
     basis : (n_columns, rank); rows : (n_rows, rank)
-    is_all : whether W starts and ends outside of the span as well; otherwise it is zero there
+    is_all : whether W starts and ends outside as well, where training does not see it; otherwise it is zero there
     """
 
     basis: Floats
@@ -112,6 +114,8 @@ def leading_directions(rows: Rows, n_wanted: int) -> Floats:
     """
     sums = sums_of_rows(rows, n_wanted + MORE_SUMS)
     with one_blas_thread():
+        if sp.issparse(sums) and sums.nnz > FULL * sums.shape[0] * sums.shape[1]:
+            sums = sums.toarray()  # at most twice the size of the directions, and far sooner multiplied
         squares, shares = eigh(dense(sums @ sums.T), driver="evd")
         squares, shares = squares[-n_wanted:], shares[:, -n_wanted:]
         is_leading = squares > max(squares[-1], 0.0) * SMALLEST_LEADING

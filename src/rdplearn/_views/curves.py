@@ -28,8 +28,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import ndtr, ndtri
 
-from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows
-from rdplearn._views.minmax import with_full_columns
+from rdplearn._types import Doubles, Floats, Ints, Matrix, Rows, row_blocks
+from rdplearn._views.minmax import CACHED_CELLS, cached_blocks, with_full_columns
 
 Curve = tuple[Doubles, Doubles]  # knots, ascending, and the heights above them
 
@@ -71,12 +71,16 @@ class CurveView:
     def _along_lines(self, block: npt.NDArray[Any]) -> Floats:
         low, centre, high = self.knots.reshape(-1, 3).T
         _, middle, top = self.heights.reshape(-1, 3).T
-        with np.errstate(over="ignore"):
-            seen = np.subtract(block, centre, dtype=np.float64)
-        np.clip(seen, low - centre, high - centre, out=seen)
-        seen *= (top - middle) / (high - centre)
-        seen += middle
-        return seen.astype(np.float32)
+        lowest, highest, slopes = low - centre, high - centre, (top - middle) / (high - centre)
+        seen = np.empty(block.shape, dtype=np.float32)
+        for some in cached_blocks(block):
+            with np.errstate(over="ignore"):
+                moved = np.subtract(block[some], centre, dtype=np.float64)
+            np.clip(moved, lowest, highest, out=moved)
+            moved *= slopes
+            moved += middle
+            seen[some] = moved
+        return seen
 
     def _sparse(self, block: sp.csr_array) -> sp.csr_array:
         seen = sp.csr_array(block, dtype=np.float64, copy=True)
@@ -115,7 +119,14 @@ class CurveView:
             return rises / widths, rises * (1.0 / widths)
 
     def _follow(self, columns: Ints, values: Doubles) -> Doubles:
-        """The curves of many columns at once: a bisection that each value does among the knots of its own column."""
+        """The curves of many columns at once, so many values at a time as stay in the cache."""
+        followed = np.empty(len(values))
+        for some in row_blocks(len(values), CACHED_CELLS):
+            followed[some] = self._follow_some(columns[some], values[some])
+        return followed
+
+    def _follow_some(self, columns: Ints, values: Doubles) -> Doubles:
+        """A bisection that each value does among the knots of its own column."""
         low, high = self.starts[columns], self.starts[columns + 1] - 1
         values = np.clip(values, self.knots[low], self.knots[high])
         while np.any(high - low > 1):

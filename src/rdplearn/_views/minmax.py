@@ -7,6 +7,7 @@ scaled alike.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from rdplearn._types import Doubles, Matrix, Rows, row_blocks
 
 # A new row may lie far outside the fitted range. Beyond a million ranges it only matters that it is finite.
 FARTHEST = 1e6
+CACHED_CELLS = 2**15  # of double precision
 LARGEST_UNCHANGED = 3e18  # of columns taken as they are: its square is still a number in single precision
 
 
@@ -40,12 +42,15 @@ class MinMaxView:
         return np.asarray(rows * self.width + self.low)
 
     def _dense(self, block: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        with np.errstate(over="ignore"):  # infinity is as far as FARTHEST
-            scaled = np.subtract(block, self.low, dtype=np.float64)
-            scaled /= self.width
-            huge = np.flatnonzero(self.width > np.finfo(np.float64).max / 4)
-            scaled[:, huge] = block[:, huge] / self.width[huge] - self.low[huge] / self.width[huge]
-        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled).astype(np.float32, order="C")
+        seen = np.empty(block.shape, dtype=np.float32)
+        huge = np.flatnonzero(self.width > np.finfo(np.float64).max / 4)
+        for some in cached_blocks(block):
+            with np.errstate(over="ignore"):  # infinity is as far as FARTHEST
+                scaled = np.subtract(block[some], self.low, dtype=np.float64)
+                scaled /= self.width
+                scaled[:, huge] = block[some, huge] / self.width[huge] - self.low[huge] / self.width[huge]
+            seen[some] = np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
+        return seen
 
     def _sparse(self, block: sp.csr_array) -> sp.csr_array:
         shifted = np.flatnonzero(self.low)
@@ -85,6 +90,11 @@ def with_full_columns(block: sp.csr_array, columns: npt.NDArray[np.int64], value
     whole = sp.csr_array(block + sp.csr_array(places, shape=block.shape), dtype=np.float32)
     whole.eliminate_zeros()
     return whole
+
+
+def cached_blocks(rows: npt.NDArray[Any]) -> Iterator[slice]:
+    """Slices of so few dense rows that what is computed of them stays in the cache."""
+    return row_blocks(len(rows), max(1, CACHED_CELLS // rows.shape[1]))
 
 
 def fit_min_max(matrix: Matrix) -> MinMaxView:

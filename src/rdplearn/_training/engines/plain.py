@@ -219,8 +219,9 @@ def with_ones(rows: list[Rows]) -> Rows:
     if sp.issparse(rows[0]):
         ones = np.ones((n_rows, 1), dtype=np.float32)
         return sp.csr_array(sp.hstack([rows[0], ones], format="csr"))
-    longer = np.ones((n_rows, n_columns + 1), dtype=np.float32)
+    longer = np.empty((n_rows, n_columns + 1), dtype=np.float32)
     np.concatenate(rows, out=longer[:, :-1])
+    longer[:, -1] = 1.0
     return longer
 
 
