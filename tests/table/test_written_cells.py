@@ -46,6 +46,8 @@ def first_numbers(values: list[object], **options: object) -> list[float]:
         (["1,5", "2,25", "1.000"], [1.5, 2.25, 1000]),
         (["\u22123.5", "7", "12"], [-3.5, 7, 12]),
         (["\u2212$3", "$7", "$\u221212"], [-3, 7, -12]),
+        (["1.234,50-", "17,25", "3,00-"], [-1234.5, 17.25, -3]),
+        (["12.5- kg", "7 kg", "9 kg"], [-12.5, 7, 9]),
     ],
 )
 def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
