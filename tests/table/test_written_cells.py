@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -57,6 +58,31 @@ def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
         TableEncoder().fit(pa.table({"column": values}))
     assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
     assert column_of(values, kinds={"column": "category"})[1]["kind"] == "category"
+
+
+def matrix_and_words(table: dict[str, list[str]], **options: object) -> tuple[np.ndarray, str]:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rows = TableEncoder(sparse=False, **options).fit_transform(pa.table(table))
+    return rows, "\n".join(str(warning.message) for warning in told)
+
+
+def test_what_reads_with_both_marks_is_read_as_the_other_columns_are():
+    table = {"paid": ["7,5", "12,25-", "1.234,50"] * 20, "pieces": ["3,000", "12,500", "7"] * 20}
+    table |= {"stock": ["1.234", "567", "12.345"] * 20, "share": ["0.250", "0.125", "1.500"] * 20}
+    rows, told = matrix_and_words(table)
+    assert rows[:3, 0].tolist() == pytest.approx([7.5, -12.25, 1234.5])
+    assert rows[:3, 1].tolist() == pytest.approx([3, 12.5, 7])
+    assert rows[:3, 2].tolist() == pytest.approx([1234, 567, 12345])
+    assert rows[:3, 3].tolist() == pytest.approx([0.25, 0.125, 1.5])  # no group begins with 0
+    assert re.search(r"'stock' of the table holds numbers such as '1\S*', read as 1", told)
+    assert matrix_and_words(table, kinds={"stock": "number"})[0].tolist() == rows.tolist()
+
+
+@pytest.mark.parametrize("other", ["1.5", "1,234,567"])
+def test_a_comma_is_between_groups_where_a_column_has_points(other: str):
+    table = {"paid": ["7,5", "12,25", "3,50"] * 20, "rate": [other, "3", "2"] * 20, "pieces": ["3,000", "12,500"] * 30}
+    assert matrix_and_words(table)[0][:2, 2].tolist() == [3000, 12500]
 
 
 @pytest.mark.parametrize(

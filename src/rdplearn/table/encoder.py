@@ -16,7 +16,7 @@ from rdplearn._types import TableColumns
 from rdplearn.errors import TableError, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
-from rdplearn.table.column_types import decide_kind
+from rdplearn.table.column_types import decide_kind, decimal_mark_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.findings import Findings
 from rdplearn.table.parameters import Parameters
@@ -298,7 +298,8 @@ class TableEncoder(Parameters):
     def _learn_columns(self, summary: TableSummary) -> None:
         self.rules_ = self._rules()
         self.n_rows_ = summary.n_rows
-        self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
+        usual_mark = decimal_mark_of(summary.columns.values(), self.rules_)
+        self.columns_ = [self._learn_column(summary, name, usual_mark) for name in summary.columns]
         if self.date_format is not None and not any(column.n_in_format for column in summary.columns.values()):
             warn_user(
                 f"No cell of {summary.name} is written as --date-format says, {self.date_format!r}, so all dates were "
@@ -351,9 +352,9 @@ class TableEncoder(Parameters):
         _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
         _require_names("weights", self.weights or {}, summary.columns, summary.name)
 
-    def _learn_column(self, summary: TableSummary, name: str) -> EncodedColumn:
+    def _learn_column(self, summary: TableSummary, name: str, usual_mark: str) -> EncodedColumn:
         column = summary.columns[name]
-        decision = decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name))
+        decision = decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name), usual_mark)
         if decision.warning:
             warn_user(decision.warning)
         return EncodedColumn.learn(

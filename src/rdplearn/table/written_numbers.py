@@ -1,4 +1,4 @@
-"""Numbers as people write them: "$2,700", "€ 1.200,50", "35.5%", "(1,234)", "1.234,50-", "12 kg", "$338K", and durations.
+"""Numbers as people write them: "$2,700", "€ 1.200,50", "35.5%", "(1,234)", "12,50-", "12 kg", "$338K", and durations.
 
 What stands before and after the digits is the number's *dress*. A column of such numbers has one dress, besides none:
 "12 kg" beside "12 lb" are no numbers that can be compared. What may stand for thousands, millions or billions has a
