@@ -71,7 +71,7 @@ NASTY: dict[str, tuple[Maker, Outcome]] = {
     "one_column.csv": (text("age\n31\n57\n"), ["age"]),
     "short_row.csv": (
         text("a,b\n1,2\n3\n4,5\n"),
-        fails(r"Row 2 of '.*short_row.csv' has 1 fields where .* has 2: '3'"),
+        fails(r"Row 2 of '.*short_row.csv' has 1 field where .* has 2: '3'"),
     ),
     "long_row.csv": (text("a,b\n1,2\n3,4,5\n"), fails(r"Row 2 of .* has 3 fields")),
     "open_quote.csv": (

@@ -171,6 +171,11 @@ def test_dates_with_dots_and_two_digits_of_the_year():
     assert column_of(["1.1.24", "1.2.0", "1.10.24"] * 20)[1]["kind"] == "category"
 
 
+def test_24_00_is_midnight():
+    assert column_of(["01:00", "13:30", "24:00"] * 20)[1]["kind"] == "time"
+    assert column_of(["2024-01-31 24:00", "2024-02-01 01:00"] * 20)[1]["typical"].startswith("2024-02-01")
+
+
 def test_weeks_are_dates():
     encoder, described = column_of(["2013-W18", "2014W01", "2012-W52", "2013-W18-3"] * 20)
     assert (described["kind"], described["typical"]) == ("date", "2012-12-24 to 2013-12-30")
