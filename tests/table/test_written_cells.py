@@ -171,6 +171,11 @@ def test_dates_with_dots_and_two_digits_of_the_year():
     assert column_of(["1.1.24", "1.2.0", "1.10.24"] * 20)[1]["kind"] == "category"
 
 
+def test_a_code_that_reads_as_infinity_is_no_missing_one():
+    codes = [f"{place:04x}e{place + 900:04}" for place in range(N)]  # such as 0001e0901
+    assert column_of([*codes, "37e97203"])[1]["becomes"] == []
+
+
 def test_24_00_is_midnight():
     assert column_of(["01:00", "13:30", "24:00"] * 20)[1]["kind"] == "time"
     assert column_of(["2024-01-31 24:00", "2024-02-01 01:00"] * 20)[1]["typical"].startswith("2024-02-01")

@@ -93,7 +93,8 @@ class EncodedColumn:
                 encoding = LeftOut(kind)
         markers = column.markers if isinstance(encoding, Number | Boolean | Date | Time) else {}
         n_missing = column.n_missing + sum(markers.values())
-        has_holes = n_missing > 0 or column.infinities.n_rows > 0 or decision.has_misfits
+        has_infinite = isinstance(encoding, Number) and column.infinities.n_rows > 0  # "12e999" is a word elsewhere
+        has_holes = n_missing > 0 or has_infinite or decision.has_misfits
         sample = column.texts if column.form in ("text", "category") else column.numbers.sample
         sample = column.moments[False].sample if column.form == "moment" else sample
         # an estimate is no better than this where all that is remembered is different
