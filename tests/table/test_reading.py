@@ -442,3 +442,12 @@ def test_a_row_that_was_cut_is_no_footnote(last: str, place: int, tmp_path):
     path.write_text("city,amount\nOslo,3\nRome,4\n" + last)
     with pytest.raises(TableError, match=rf"Row {place} of .* has [13] fields? where the first row has 2"):
         read(path)
+
+
+def test_columns_of_one_name_are_told_apart_aloud(tmp_path):
+    path = tmp_path / "repeated.csv"
+    path.write_text("qty,cost,qty,cost\n1,2,3,4\n")
+    told = r"'qty' occurs 2 times in .* \(columns 1 and 3\); the second is called 'qty \(2\)' here, and so for 1 more"
+    with pytest.warns(RDPWarning, match=told):
+        table = open_table(path)
+    assert table.column_names == ("qty", "cost", "qty (2)", "cost (2)")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError, warn_user
@@ -62,6 +63,7 @@ def read_csv(
     rows = rows if header is False else with_row_names(rows)
     has_header = sniff_header(rows, name) if header is None else header
     names = _column_names(rows[0] if groups is None else in_groups(rows[0], groups), has_header)
+    names = _told_apart(names, name)
     if groups is not None:
         example = next(
             name for name, group in zip(names, groups, strict=True) if group.strip() and group.strip() != name
@@ -171,6 +173,29 @@ def _misread(name: str, encoding: str) -> TableError:
 def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     stripped = [cell.strip().lstrip("\ufeff") if has_header else "" for cell in first_row]
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
+
+
+def _told_apart(names: list[str], name: str) -> list[str]:
+    """The names of columns, of which the later ones of each name get a number: "amount", "amount (2)"."""
+    taken, counts = set(names), Counter[str]()
+    apart: list[str] = []
+    for column in names:
+        counts[column] += 1
+        if counts[column] > 1:
+            numbered = (f"{column} ({number})" for number in count(counts[column]))
+            column = next(new for new in numbered if new not in taken)
+            taken.add(column)
+        apart.append(column)
+    repeated = [column for column in counts if counts[column] > 1]
+    if repeated:
+        first, second = [place for place, column in enumerate(names) if column == repeated[0]][:2]
+        more = f", and so for {len(repeated) - 1} more" if len(repeated) > 1 else ""
+        warn_user(
+            f"Column name {shown(repeated[0])} occurs {counts[repeated[0]]} times in {name} (columns {first + 1} and "
+            f"{second + 1}); the second is called {shown(apart[second])} here{more}. To choose the names, give each "
+            "column its own."
+        )
+    return apart
 
 
 def _n_rows_up_to(n_titles: int, text: str, separator: str) -> int:
