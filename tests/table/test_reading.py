@@ -451,3 +451,40 @@ def test_columns_of_one_name_are_told_apart_aloud(tmp_path):
     with pytest.warns(RDPWarning, match=told):
         table = open_table(path)
     assert table.column_names == ("qty", "cost", "qty (2)", "cost (2)")
+
+
+BETWEEN_BLANKS = {
+    "aligned": "  day  temp  press\n 2024-01-01   3.5  1010\n 2024-01-02  -1.25  998 \n",
+    "of R": '"day" "temp" "press"\n"1" "2024-01-01" 3.5 1010\n"2" "2024-01-02" -1.25 998\n',
+    "with a comment": "# station\nday temp press\n2024-01-01 3.5 1010\n2024-01-02 -1.25 998\n",
+    "in cp1252": "stationß temp press\n2024-01-01 3.5 1010\n2024-01-02 -1.25 998\n",
+}
+
+
+@pytest.mark.filterwarnings("ignore:The first row of .* is taken for a title", "ignore:.* was read as cp1252")
+@pytest.mark.parametrize("name", BETWEEN_BLANKS)
+def test_blanks_between_columns_are_found(name: str, tmp_path):
+    path = tmp_path / "station.dat"
+    path.write_bytes(BETWEEN_BLANKS[name].encode("cp1252" if "ß" in BETWEEN_BLANKS[name] else "utf-8"))
+    found = read(path)
+    assert [found["temp"], found["press"]] == [["3.5", "-1.25"], ["1010", "998"]]
+    assert len(found) == (4 if name == "of R" else 3)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["name\nAnna Li\nBo Ek\n", "when\n2024-01-01 10:00\n2024-01-02 10:00\n", "size\n12 kg\n13 kg\n", "x y\na b\n"],
+)
+def test_blanks_inside_of_cells_stay_there(content: str, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text(content)
+    assert len(read(path)) == 1
+
+
+def test_columns_in_fixed_places_are_told(tmp_path):
+    path = tmp_path / "fixed.dat"
+    path.write_text("id   years    div\n1    < 12      No\n2   10.5      No\n")
+    with pytest.warns(
+        RDPWarning, match=r"is read as one column, 'id   years    div'\. Its columns seem to stand in fixed"
+    ):
+        open_table(path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +12,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError, warn_user
+from rdplearn.table.blanks import BLANK, TAB, with_tabs
 from rdplearn.table.footnotes import Footnotes, misfit_words
 from rdplearn.table.header_rows import group_row, in_groups, n_title_rows, n_unit_rows, names_separator
 from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
@@ -35,6 +38,7 @@ BLOCK_BYTES_PER_COLUMN = 1 << 10
 # row must fit into one, so a table that has a longer row is read in whole blocks.
 PARTS_OF_A_BLOCK = (4, 1)
 LONG_ROW = "straddl"  # as Arrow says that a row does not fit into a block
+WIDE_GAP = re.compile(r"\S {2,}\S")
 MISFIT = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)", re.DOTALL)
 
 
@@ -53,6 +57,10 @@ def read_csv(
         separator = sniff_separator(text)
     elif len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
         raise TableError(f"The separator must be one ASCII character. Got {shown(separator)} instead.")
+    opener = _in_utf8(opener, encoding, name)
+    if separator == BLANK:
+        opener, separator = _with_tabs(opener, name), TAB
+        text = b"".join(with_tabs(io.StringIO(text, newline=""))).decode()
     rows = first_rows(text, separator)
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
@@ -74,12 +82,16 @@ def read_csv(
         )
     if n_titles > (groups is not None) and not is_silent:
         _tell_titles(n_titles - (groups is not None), names[0], name)
+    if len(names) == 1 and WIDE_GAP.search(names[0]):
+        warn_user(
+            f"{name} is read as one column, {shown(names[0])}. Its columns seem to stand in fixed places, which is not "
+            "read: save it as CSV, or pass --separator."
+        )
     n_units = n_unit_rows(rows) if header is None and has_header else 0
     if n_units:
         _tell_units(rows[1 : 1 + n_units], name)
     n_skipped = _n_rows_up_to(n_titles + n_units, text, separator) if has_header else 0
     is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
-    opener = _in_utf8(opener, encoding, name)
     marks_are_known = notes_are_known = False
 
     def read() -> Iterator[pa.RecordBatch]:
@@ -153,6 +165,15 @@ def _in_utf8(opener: Opener, encoding: str, name: str) -> Opener:
             return spool(utf8_blocks(file, encoding))
         except UnicodeError:
             raise _misread(name, encoding) from None
+
+
+def _with_tabs(opener: Opener, name: str) -> Opener:
+    """Opens a temporary copy with a tab in place of the blanks between columns."""
+    with opener() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        try:
+            return spool(with_tabs(text))
+        except (UnicodeError, csv.Error):
+            raise _misread(name, "lines of fields with blanks between them") from None
 
 
 def _first_lines(start: bytes, encoding: str, name: str) -> str:

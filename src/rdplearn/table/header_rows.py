@@ -16,9 +16,9 @@ NO_UNITS = {marker.lower() for marker in (*MISSING_MARKERS, *USUAL_MARKERS)}
 def n_title_rows(rows: list[list[str]]) -> int:
     """How many rows above the header are a title, such as "Sales of 2024", or name groups of columns.
 
-    The header is as wide as most rows, without holes, or without holes together with the row of groups above it; it has
-    no numbers. Rows above it are half empty at least, and shorter, or the first of them has a cell at its start alone.
-    Below a row of groups there are numbers.
+    The header is as wide as most rows, without holes, or without holes together with the row of groups above it; it
+    has no numbers. Rows above it begin with # or are half empty at least, and are shorter, or the first of them has a
+    cell at its start alone. Below a row of groups there are numbers.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def n_title_rows(rows: list[list[str]]) -> int:
         return 0
     groups = group_row(rows, header)
     above = rows[: header if groups is None else header - 1]
-    half_empty = all(2 * _n_filled(row) <= width for row in above)
+    half_empty = all(2 * _n_filled(row) <= width or row[0].strip().startswith("#") for row in above)
     shapes_fit = all(len(row) < width or (len(row) == width > 2) for row in above)
     is_alone = not above or _is_alone(above[0]) or all(len(row) < width for row in above)
     below_fit = all(len(row) == width for row in rows[header : header + 2])

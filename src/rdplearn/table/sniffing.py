@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import islice, pairwise
 
 from rdplearn.errors import TableError, warn_user
+from rdplearn.table.blanks import BLANK, are_between_columns
 from rdplearn.table.header_rows import empty_places, is_number, n_title_rows
 from rdplearn.table.wording import shown
 
@@ -57,7 +58,7 @@ def sniff_encoding(start: bytes, name: str, told: str | None = None) -> str:
 
 
 def sniff_separator(text: str) -> str:
-    r"""The separator that cuts the first rows into equally many fields.
+    r"""The separator that cuts the first rows into equally many fields; blanks, if no other does.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def sniff_separator(text: str) -> str:
         alike = Counter(widths)[widths[0]] / len(widths)
         if (alike, widths[0]) > best_quality:
             best, best_quality = separator, (alike, widths[0])
-    return best
+    return BLANK if not best_quality[1] and are_between_columns(text) else best
 
 
 def sniff_header(rows: list[list[str]], name: str) -> bool:
