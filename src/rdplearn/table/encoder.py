@@ -23,8 +23,9 @@ from rdplearn.table.parameters import Parameters
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
 from rdplearn.table.summary import TableSummary, summarise
+from rdplearn.table.sums import tell_sums
 from rdplearn.table.typical import Typical
-from rdplearn.table.wording import as_option, shown
+from rdplearn.table.wording import as_option, column_hint, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +34,7 @@ FORMAT_VERSION = 2
 LEFT_OUT_ALOUD = ("identifier", "text", "unreadable")
 FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
+OPTIONS = {"ignore": "--ignore", "kinds": "--kind", "weights": "--weight"}
 MOST_WEIGHT = 1000  # the other columns have no say then; training diverges with what is far more
 
 
@@ -300,6 +302,8 @@ class TableEncoder(Parameters):
         self.n_rows_ = summary.n_rows
         usual_mark = decimal_mark_of(summary.columns.values(), self.rules_)
         self.columns_ = [self._learn_column(summary, name, usual_mark) for name in summary.columns]
+        if any(column.kind == "number" for column in self.columns_):
+            tell_sums(summary)
         if self.date_format is not None and not any(column.n_in_format for column in summary.columns.values()):
             warn_user(
                 f"No cell of {summary.name} is written as --date-format says, {self.date_format!r}, so all dates were "
@@ -450,6 +454,7 @@ class TableEncoder(Parameters):
 
 def _require_names(option: str, named: Iterable[str], present: Collection[str], table: str) -> None:
     for name in sorted(set(named) - set(present)):
-        near = difflib.get_close_matches(name, present, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise TableError(f"The {option!r} parameter names column {shown(name)}, which {table} does not have.{hint}")
+        raise TableError(
+            f"The {option!r} parameter ({OPTIONS[option]}) names column {shown(name)}, which {table} does not have."
+            f"{column_hint(name, present)}"
+        )
