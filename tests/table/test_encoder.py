@@ -521,3 +521,13 @@ def test_a_name_that_is_not_there_says_what_is():
         ) as fault:
             TableEncoder(ignore=[name]).fit(table)
         assert str(fault.value).endswith(f"does not have. {hint}")
+
+
+def test_of_very_many_columns_that_are_not_plain_the_first_are_told():
+    table = pa.table({f"c{place}": [f"{row}.5 kg" for row in range(30)] for place in range(30)})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        TableEncoder().fit(table)
+    assert len(told) == 5
+    assert "with 26 more columns of the table: 'c4', 'c5', " in str(told[-1].message)
+    assert "'c11' and 18 more. Run rdplearn inspect" in str(told[-1].message)

@@ -16,13 +16,13 @@ from rdplearn._types import TableColumns
 from rdplearn.errors import TableError, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
-from rdplearn.table.column_types import decide_kind, decimal_mark_of
+from rdplearn.table.column_types import Decision, decide_kind, decimal_mark_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.findings import Findings
 from rdplearn.table.parameters import Parameters
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
-from rdplearn.table.summary import TableSummary, summarise
+from rdplearn.table.summary import ColumnSummary, TableSummary, summarise
 from rdplearn.table.sums import tell_sums
 from rdplearn.table.typical import Typical
 from rdplearn.table.wording import as_option, column_hint, shown
@@ -35,6 +35,7 @@ LEFT_OUT_ALOUD = ("identifier", "text", "unreadable")
 FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
 OPTIONS = {"ignore": "--ignore", "kinds": "--kind", "weights": "--weight"}
+MOST_READINGS_TOLD = 8
 MOST_WEIGHT = 1000  # the other columns have no say then; training diverges with what is far more
 
 
@@ -301,7 +302,12 @@ class TableEncoder(Parameters):
         self.rules_ = self._rules()
         self.n_rows_ = summary.n_rows
         usual_mark = decimal_mark_of(summary.columns.values(), self.rules_)
-        self.columns_ = [self._learn_column(summary, name, usual_mark) for name in summary.columns]
+        decisions = {
+            name: decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name), usual_mark)
+            for name, column in summary.columns.items()
+        }
+        _tell_readings({name: told.warning for name, told in decisions.items() if told.warning}, summary.name)
+        self.columns_ = [self._learn_column(summary.columns[name], decision) for name, decision in decisions.items()]
         if any(column.kind == "number" for column in self.columns_):
             tell_sums(summary)
         if self.date_format is not None and not any(column.n_in_format for column in summary.columns.values()):
@@ -356,11 +362,7 @@ class TableEncoder(Parameters):
         _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
         _require_names("weights", self.weights or {}, summary.columns, summary.name)
 
-    def _learn_column(self, summary: TableSummary, name: str, usual_mark: str) -> EncodedColumn:
-        column = summary.columns[name]
-        decision = decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name), usual_mark)
-        if decision.warning:
-            warn_user(decision.warning)
+    def _learn_column(self, column: ColumnSummary, decision: Decision) -> EncodedColumn:
         return EncodedColumn.learn(
             column,
             decision,
@@ -450,6 +452,20 @@ class TableEncoder(Parameters):
     def _require_fit(self) -> None:
         if not hasattr(self, "columns_"):
             raise TableError("This TableEncoder is not fitted. Call fit with a table first.")
+
+
+def _tell_readings(warnings: Mapping[str, str], table: str) -> None:
+    """Say how columns are read that are not plain; of very many the first, and which the others are."""
+    n_told = len(warnings) if len(warnings) <= MOST_READINGS_TOLD else MOST_READINGS_TOLD // 2
+    for warning in list(warnings.values())[:n_told]:
+        warn_user(warning)
+    if others := list(warnings)[n_told:]:
+        listed = ", ".join(shown(name) for name in others[:MOST_READINGS_TOLD])
+        more = f" and {len(others) - MOST_READINGS_TOLD:,} more" if len(others) > MOST_READINGS_TOLD else ""
+        warn_user(
+            f"So it is, in one way or another, with {len(others):,} more columns of {table}: {listed}{more}. Run "
+            "rdplearn inspect, or TableEncoder.look, to see how each is read."
+        )
 
 
 def _require_names(option: str, named: Iterable[str], present: Collection[str], table: str) -> None:
