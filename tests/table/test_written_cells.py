@@ -195,6 +195,27 @@ def test_different_units_are_no_numbers():
     assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
 
 
+@pytest.mark.parametrize(
+    ("written", "other"), [(["12 kg", "9 kg", "900 g", "7 kg"], "900 g"), (["$12.50", "€ 9", "$7", "$3"], "€ 9")]
+)
+def test_several_units_are_told_and_the_most_frequent_can_be_asked_for(written: list[str], other: str):
+    table = {"column": written * 15, "other": [f"{place % 7}" for place in range(60)]}
+    rows, told = matrix_and_words(table)
+    assert (
+        f"numbers in 2 units, such as '{written[0]}' (45 rows) and '{other}' (15 rows); all were read as texts" in told
+    )
+    rows, told = matrix_and_words(table, kinds={"column": "number"})
+    assert rows[:, 2].mean() == 0.25
+    assert "is not a number in 15 rows" in told
+
+
+@pytest.mark.parametrize(
+    "written", [["12A", "3B", "4C", "5D"], ["1936 Summer", "1940 Winter"], ["12 kg", "soon", "9 g"]]
+)
+def test_what_are_no_units_is_not_told_as_such(written: list[str]):
+    assert "units" not in matrix_and_words({"column": written * 15, "other": ["1", "2", "3"] * (5 * len(written))})[1]
+
+
 def test_a_few_cells_in_another_unit_do_not_fit_and_are_marked():
     values = [f"{i} kg" for i in range(40, 100)]
     values[7] = values[20] = "3 lb"

@@ -255,13 +255,42 @@ def _dress_of(column: ColumnSummary, decimal: str) -> str | None:
     scaled = _scaled_dress(column, column.n_written[decimal])
     if scaled is not None:
         return scaled
-    counts: Counter[str] = Counter()
-    for name, cells in column.dresses.items():
-        counts[name.replace("*", "")] += cells.n_rows
+    counts = _counts_of_dresses(column)
     most = max(counts, key=lambda dress: counts[dress])
     is_the_one = counts[most] >= NEARLY_ALL * sum(counts.values())
     is_usual = not _has_letters(most) or 2 * counts[most] >= column.n_written[decimal]  # "12", "13", "14A"
     return most if is_the_one and is_usual else None
+
+
+def _counts_of_dresses(column: ColumnSummary) -> Counter[str]:
+    """How many cells have each dress, of letters such as m whether or not they could be millions."""
+    counts: Counter[str] = Counter()
+    for name, cells in (column.dresses or {}).items():
+        counts[name.replace("*", "")] += cells.n_rows
+    return counts
+
+
+def _several_units(column: ColumnSummary, table: str) -> str:
+    """A warning, if all of a column is numbers in units that cannot be held against each other."""
+    n_written = max(column.n_written.values())
+    counts = _counts_of_dresses(column).most_common()
+    if len(counts) < 2 or n_written < NEARLY_ALL * column.n_present or 2 * sum(dict(counts).values()) < n_written:
+        return ""
+    first = {name.replace("*", ""): cells.first_text for name, cells in reversed((column.dresses or {}).items())}
+    examples = [first[name] for name, _ in counts]
+    if any(re.search(r"\d[A-Za-z]$", text) for text in examples) or all(map(_begins_with_a_year, examples)):
+        return ""  # "12A" is a house or a seat, and "1936 Summer" a season
+    listed = " and ".join(f"{shown(first[name])} ({rows_text(count)})" for name, count in counts[:2])
+    return (
+        f"Column {shown(column.name)} of {table} has numbers in {len(counts)} units, such as {listed}; all were read "
+        f"as texts. Write all in one unit, or pass --kind {as_option(column.name + '=number')} to read those in the "
+        "most frequent one, and the rest as missing."
+    )
+
+
+def _begins_with_a_year(text: str) -> bool:
+    start = text[:4]
+    return start.isdigit() and WORDED_YEARS[0] <= int(start) <= WORDED_YEARS[1]
 
 
 def _scaled_dress(column: ColumnSummary, n_written: int) -> str | None:
@@ -535,6 +564,8 @@ def _decide_words(column: ColumnSummary, table: str) -> Decision:
 
 
 def _mixture_warning(column: ColumnSummary, table: str) -> str:
+    if column.form == "text" and not says_code(column.name) and (warning := _several_units(column, table)):
+        return warning
     share = _n_numbers(column) / column.n_present
     if column.form != "text" or not 0.5 <= share < 1 or says_code(column.name):
         return ""
@@ -601,6 +632,8 @@ def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str,
         return Decision(told, "as told")
     decimal = _mark_of(column, rules, usual_mark)
     dress = _dress_of(column, decimal)
+    if dress is None and column.dresses:
+        dress = _counts_of_dresses(column).most_common(1)[0][0]
     if column.n_durations > max(column.n_written[decimal] if dress is not None else 0, _n_numbers(column)):
         decision = Decision(told, "as told", decimal=decimal, dress=DURATION)
         if rules.strict and column.not_durations.n_rows:

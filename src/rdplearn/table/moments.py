@@ -17,7 +17,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 SECONDS_PER_DAY = 86_400
 
 CLOCK = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
     r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 )
 TIME_OF_DAY = f"^{CLOCK}$"
@@ -133,8 +133,8 @@ def read_times_of_day(array: pa.Array) -> NDArray[np.float64]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_times_of_day(pa.array(["00:01", "1:00:05 pm", "24:00", "24:01"])).tolist()
-    [60.0, 46805.0, 86400.0, nan]
+    >>> read_times_of_day(pa.array(["00:01", "1:00:05 pm", "24:00", "24:01", "00:00:02,5"])).tolist()
+    [60.0, 46805.0, 86400.0, nan, 2.5]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
