@@ -176,6 +176,13 @@ def test_a_code_that_reads_as_infinity_is_no_missing_one():
     assert column_of([*codes, "37e97203"])[1]["becomes"] == []
 
 
+def test_parts_of_a_second_may_stand_behind_a_comma():
+    values = [f"2024-03-30 22:{place:02}:10,{place * 7:03}" for place in range(N)]  # as logs of Python have them
+    assert column_of(values)[1]["kind"] == "date"
+    assert column_of([value.replace("2024-03-30", "30.03.2024") for value in values])[1]["kind"] == "date"
+    assert column_of([value[11:] for value in values])[1]["kind"] == "time"
+
+
 def test_24_00_is_midnight():
     assert column_of(["01:00", "13:30", "24:00"] * 20)[1]["kind"] == "time"
     assert column_of(["2024-01-31 24:00", "2024-02-01 01:00"] * 20)[1]["typical"].startswith("2024-02-01")

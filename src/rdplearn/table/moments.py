@@ -176,7 +176,7 @@ def _numbers(found: pa.Array, name: str) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = _group(found, name)
+    texts = pc.replace_substring(_group(found, name), ",", ".")  # of a second, as in 13:45:06,250
     return as_floats(pc.cast(pc.if_else(pc.equal(texts, ""), "0", texts), pa.float64()))
 
 
