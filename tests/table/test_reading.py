@@ -120,6 +120,10 @@ def test_the_separator_is_found(text, separator):
     assert sniff_separator(text) == separator
 
 
+def test_a_header_is_no_title_of_what_another_separator_makes():
+    assert sniff_separator("day;paid;left\n" + "01/03/2024;5 313,88 €;54 436,00 €\n" * 3) == ";"
+
+
 def test_what_is_told_is_not_guessed(tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes("a~b\n1~é\n".encode("latin-1"))

@@ -49,6 +49,7 @@ def first_numbers(values: list[object], **options: object) -> list[float]:
         (["\u2212$3", "$7", "$\u221212"], [-3, 7, -12]),
         (["1.234,50-", "17,25", "3,00-"], [-1234.5, 17.25, -3]),
         (["12.5- kg", "7 kg", "9 kg"], [-12.5, 7, 9]),
+        (["₹ 1,23,456.50", "₹ 12,345", "₹ 1,00,00,000"], [123456.5, 12345, 1e7]),
     ],
 )
 def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
@@ -174,6 +175,19 @@ def test_dates_with_dots_and_two_digits_of_the_year():
 def test_a_code_that_reads_as_infinity_is_no_missing_one():
     codes = [f"{place:04x}e{place + 900:04}" for place in range(N)]  # such as 0001e0901
     assert column_of([*codes, "37e97203"])[1]["becomes"] == []
+
+
+def test_dates_in_both_orders_are_told():
+    dates = [f"{place % 17 + 12}/{place % 12 + 1:02}/2024" for place in range(40)]
+    dates += [f"{place % 12 + 1:02}/{place % 17 + 12}/2024" for place in range(20)]
+    other = {"other": [f"{place % 7}" for place in range(60)]}
+    told = matrix_and_words({"when": dates, **other})[1]
+    assert "'when' of the table has dates with the day first, such as '" in told
+    assert "; all were read as texts. Write all alike, or pass --kind when=date" in told
+    told = matrix_and_words({"when": dates, **other}, kinds={"when": "date"})[1]
+    assert "'when' of the table is not a date in 1" in told
+    words = {"when": ["Jan", "soon", "12/31/2024", "31/12/2024"] * 15, **other}
+    assert "first, such as" not in matrix_and_words(words)[1]
 
 
 def test_parts_of_a_second_may_stand_behind_a_comma():

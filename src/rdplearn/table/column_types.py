@@ -30,7 +30,7 @@ import numpy as np
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
 from rdplearn.table.column_names import says_code, says_duration, says_identifier, says_listed, says_year
-from rdplearn.table.moments import compact_dates
+from rdplearn.table.moments import compact_dates, read_moments
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
 from rdplearn.table.typical import share_words
@@ -564,10 +564,12 @@ def _decide_words(column: ColumnSummary, table: str) -> Decision:
 
 
 def _mixture_warning(column: ColumnSummary, table: str) -> str:
-    if column.form == "text" and not says_code(column.name) and (warning := _several_units(column, table)):
-        return warning
     share = _n_numbers(column) / column.n_present
-    if column.form != "text" or not 0.5 <= share < 1 or says_code(column.name):
+    if column.form != "text" or says_code(column.name):
+        return ""
+    if warning := _several_units(column, table) or _both_orders(column, table):
+        return warning
+    if not 0.5 <= share < 1:
         return ""
     stray = column.not_numbers
     if stray.n_rows == 0:
@@ -576,6 +578,25 @@ def _mixture_warning(column: ColumnSummary, table: str) -> str:
         f"Column {shown(column.name)} of {table} mixes numbers ({share:.0%}) and text "
         f"(first: row {stray.first_row}, {shown(stray.first_text)}); all were read as text. "
         f"Pass --kind {as_option(column.name + '=number')} to read numbers, and the rest as missing."
+    )
+
+
+def _both_orders(column: ColumnSummary, table: str) -> str:
+    """A warning, if all of a column is dates, some with the day first and some with the month first."""
+    if not all(spread.count for spread in column.moments.values()):
+        return ""
+    import pyarrow as pa
+
+    texts, counts = column.texts.values.tolist(), column.texts.counts
+    are_dates = {order: ~np.isnan(read_moments(pa.array(texts, pa.string()), order)) for order in (True, False)}
+    either, only = are_dates[True] | are_dates[False], are_dates[True] != are_dates[False]
+    if counts[either].sum() < NEARLY_ALL * counts.sum():
+        return ""
+    day, month = (texts[int(np.argmax(only & are_dates[order]))] for order in (True, False))
+    return (
+        f"Column {shown(column.name)} of {table} has dates with the day first, such as {shown(day)}, and with the "
+        f"month first, such as {shown(month)}; all were read as texts. Write all alike, or pass --kind "
+        f"{as_option(column.name + '=date')} to read those of one order, and the rest as missing."
     )
 
 

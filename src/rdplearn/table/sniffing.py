@@ -65,17 +65,18 @@ def sniff_separator(text: str) -> str:
     >>> sniff_separator("name;price\nnails;1,5\nscrews;2,5\n"), sniff_separator('a,"b;c"\n1,2\n')
     (';', ',')
     """
-    best, best_quality = ",", (0.0, 0)
+    best, best_quality = ",", (0.0, 0, 0)
     for separator in SEPARATORS:
         rows = first_rows(text, separator)
-        widths = [len(row) for row in rows[n_title_rows(rows) :]]
+        n_titles = n_title_rows(rows)
+        widths = [len(row) for row in rows[n_titles:]]
         # A separator that the first row does not hold is none: the header decides.
         if not widths or widths[0] < 2:
             continue
-        alike = Counter(widths)[widths[0]] / len(widths)
-        if (alike, widths[0]) > best_quality:
-            best, best_quality = separator, (alike, widths[0])
-    return BLANK if not best_quality[1] and are_between_columns(text) else best
+        quality = Counter(widths)[widths[0]] / len(widths), -n_titles, widths[0]  # a header may look like a title
+        if quality > best_quality:
+            best, best_quality = separator, quality
+    return BLANK if not best_quality[2] and are_between_columns(text) else best
 
 
 def sniff_header(rows: list[list[str]], name: str) -> bool:

@@ -22,13 +22,12 @@ def tell_sums(summary: TableSummary) -> None:
     for column in summary.columns.values():
         word, n_rows = sums_in(column)
         if word and summary.n_rows >= FEWEST_ROWS and n_rows <= LARGEST_SHARE * summary.n_rows:
-            such, these, them = (
-                ("", "this is a sum", "it") if n_rows == 1 else ("words such as ", "these are sums", "them")
-            )
+            is_one = n_rows == 1
+            such = f"{'' if is_one else 'words such as '}{shown(word)} in {rows_text(n_rows)}"
+            they = "this is a sum of other rows, leave it" if is_one else "these are sums of other rows, leave them"
             warn_user(
-                f"Column {shown(column.name)} of {summary.name} has {such}{shown(word)} in {rows_text(n_rows)}. If "
-                f"{these} of other rows, leave {them} out of the table: they are judged as all rows are, and make "
-                "large numbers look usual."
+                f"Column {shown(column.name)} of {summary.name} has {such}. If {they} out of the table: sums are "
+                "judged as all rows are, and make large numbers look usual."
             )
             return
 

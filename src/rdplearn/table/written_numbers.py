@@ -157,7 +157,10 @@ BRACKETS = (("open", "("), ("close", ")"))
 
 def _pattern(decimal: str, thousands: str | None) -> str:
     group = USUAL_GROUPS[decimal] if thousands is None else f"\\x{{{ord(thousands):x}}}"
-    digits = rf"\d{{1,3}}(?:{group}\d{{3}}){{1,{MOST_GROUPS}}}(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
+    lakhs = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?:\.\d*)?|" if decimal == "." and thousands in (None, ",") else ""
+    digits = (
+        rf"{lakhs}\d{{1,3}}(?:{group}\d{{3}}){{1,{MOST_GROUPS}}}(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
+    )
     return (
         rf"^(?P<open>\(?)(?P<sign>[+{MINUS}]?) ?(?P<before>(?:{CURRENCY})?)[ \x{{a0}}]?(?P<inner_sign>[+{MINUS}]?)"
         rf"(?P<digits>{digits})(?P<last_sign>[{MINUS}]?)(?P<gap>[ \x{{a0}}]?)(?P<after>(?:{UNIT})?)(?P<close>\)?)$"
