@@ -492,3 +492,9 @@ def test_columns_in_fixed_places_are_told(tmp_path):
         RDPWarning, match=r"is read as one column, 'id   years    div'\. Its columns seem to stand in fixed"
     ):
         open_table(path)
+
+
+def test_one_column_of_very_long_cells_is_read(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("note\n" + "x" * 200_000 + "\n")
+    assert read(path)["note"] == ["x" * 200_000]

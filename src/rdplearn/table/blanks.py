@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 
 from rdplearn.table.header_rows import is_number, n_title_rows
@@ -23,7 +24,9 @@ def are_between_columns(text: str) -> bool:
     >>> are_between_columns("site  temp\nOslo  -3.5\nRome  12.0\n"), are_between_columns("name\nAnna Li\nBo Ek\n")
     (True, False)
     """
-    rows = list(islice((row for row in fields_of(io.StringIO(text, newline="")) if row), LINES_LOOKED_AT))
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a cell of more than 128 kB
+        rows.extend(islice((row for row in fields_of(io.StringIO(text, newline="")) if row), LINES_LOOKED_AT))
     header, *below = rows[n_title_rows(rows) :] or [[]]
     width = len(below[0]) if below else 0
     if len(below) < FEWEST_ROWS or width < 2 or any(len(row) != width for row in below):

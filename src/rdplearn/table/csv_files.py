@@ -91,7 +91,8 @@ def read_csv(
     if n_units:
         _tell_units(rows[1 : 1 + n_units], name)
     n_skipped = _n_rows_up_to(n_titles + n_units, text, separator) if has_header else 0
-    is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
+    is_all = len(text) <= csv.field_size_limit() or "\n" not in text.strip()  # no cell was too long to look at
+    is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES and is_all
     marks_are_known = notes_are_known = False
 
     def read() -> Iterator[pa.RecordBatch]:
