@@ -24,7 +24,8 @@ from rdplearn import (
     StopOnPlateau,
     TorchOptions,
 )
-from rdplearn._training.checkpoint import FIT, in_words
+from rdplearn._training.checkpoint import FIT
+from rdplearn._training.fit_identity import in_words
 
 QUICK = {"n_members": 3, "n_rounds": 3, "n_steps": 30, "max_samples": 200, "random_state": 0}
 ONE_VOICE = {**QUICK, "distance_weight": 0}

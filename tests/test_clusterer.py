@@ -34,7 +34,7 @@ def test_groups_are_found(kind):
     assert np.array_equal(model.transform(X).argmin(axis=1), model.labels_)
     assert model.transform(X).shape == (len(labels), 3)
     assert model.cluster_centers_.shape == (3, model.transformer_.n_components_)
-    assert model.inertia_ > 0
+    assert model.inertia_ == pytest.approx(np.sum(model.transform(X).min(axis=1).astype(float) ** 2), rel=1e-3)
 
 
 def test_new_rows_join_the_groups_that_were_found():

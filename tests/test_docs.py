@@ -74,8 +74,8 @@ def test_links_between_pages_lead_somewhere(page):
 
 def test_the_readme_names_the_commands_of_the_makefile():
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    for command in re.findall(r"make (\w+)", (ROOT / "README.md").read_text()):
-        assert command in targets
+    named = set(re.findall(r"make (\w+)", (ROOT / "README.md").read_text()))
+    assert {"demo", "test"} <= named <= {*targets}
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -16,15 +16,10 @@ import rdplearn
 from rdplearn import RDPDetector, TableModel
 from rdplearn import detector as detector_module
 from rdplearn._explain import company
-from rdplearn._explain.attribution import (
-    BorrowedPairs,
-    BorrowedValues,
-    RepairedPairs,
-    best_repair_first,
-    most_deviating,
-    n_tried,
-)
+from rdplearn._explain.attribution import RepairedPairs, most_deviating, n_tried
+from rdplearn._explain.borrowed_values import BorrowedPairs, BorrowedValues
 from rdplearn._explain.explanation import Explanation
+from rdplearn._explain.shared_out import best_repair_first
 from rdplearn._explain.typical_rows import N_NEAREST, column_quantiles, learn_typical_rows, mean_distances
 from rdplearn.errors import TableError
 from rdplearn.table import TableEncoder

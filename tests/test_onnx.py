@@ -30,7 +30,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="the comparison needs on
 
 from rdplearn._onnx.graph import OPSET, Graph  # noqa: E402
 from rdplearn._onnx.views import piecewise_linear  # noqa: E402
-from tests.test_storage import parts_of, rewrite  # noqa: E402
+from tests.tampering import parts_of, rewrite  # noqa: E402
 
 QUICK = {"n_members": 5, "n_rounds": 2, "n_steps": 60, "random_state": 0}
 CANCER = load_breast_cancer().data

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import stat
 import struct
@@ -35,6 +33,7 @@ from rdplearn import (
 )
 from rdplearn.defaults import DETECTOR_PAPER
 from tests.conftest import SMALL, planted_table
+from tests.tampering import assert_refused, change_a_value, flip_bytes, parts_of, rewrite
 
 TINY = {
     **DETECTOR_PAPER,
@@ -234,32 +233,7 @@ def test_what_is_no_file_is_said_in_one_line(path: str, tmp_path: Path, monkeypa
     assert_refused(path)
 
 
-# The same file, tampered with. `rewrite` keeps checksums right, so that the checks behind them are reached.
-
-
-def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="numpy") as file:
-        return json.loads(file.metadata()["rdplearn"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-
-
-def rewrite(path: Path, header: dict[str, Any], arrays: dict[str, Any], *, text: str | None = None) -> Path:
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items() if name != "header_sha256"}
-    header["sha256"] = {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
-    text = json.dumps(header) if text is None else text
-    arrays["header_sha256"] = np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint8)
-    save_file(arrays, path, metadata={"rdplearn": text})
-    return path
-
-
-def assert_refused(path: str | Path, match: str | None = None) -> None:
-    with pytest.raises(ModelFileError, match=match) as caught:
-        rdplearn.load(path)
-    told = str(caught.value)
-    assert "\n" not in told
-    assert len(told) < 500
-
+# The same file, tampered with.
 
 Tamper = Callable[[dict[str, Any], dict[str, Any]], object]
 TAMPERED: dict[str, tuple[Tamper, str]] = {
@@ -435,12 +409,7 @@ def test_a_truncated_file_is_refused(data, model_path: Path, tmp_path: Path):
 @given(data=st.data())
 @FUZZ
 def test_flipped_bytes_are_refused(data, model_path: Path, tmp_path: Path):
-    content = bytearray(model_path.read_bytes())
-    # Half of them in the header, where each byte means something.
-    end = data.draw(st.sampled_from([8 + int.from_bytes(content[:8], "little"), len(content)]))
-    for place in data.draw(st.lists(st.integers(0, end - 1), min_size=1, max_size=4, unique=True)):
-        content[place] ^= data.draw(st.integers(1, 255))
-    (tmp_path / "model").write_bytes(bytes(content))
+    (tmp_path / "model").write_bytes(flip_bytes(model_path.read_bytes(), data))
     try:
         again = rdplearn.load(tmp_path / "model")
     except ModelFileError as fault:
@@ -453,30 +422,12 @@ def test_flipped_bytes_are_refused(data, model_path: Path, tmp_path: Path):
 @FUZZ
 def test_any_value_in_the_header_gives_a_model_or_one_line(data, model_path: Path, tmp_path: Path):
     header, arrays = parts_of(model_path)
-    holder: Any = header
-    while True:
-        key = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
-        if isinstance(holder[key], dict | list) and holder[key] and data.draw(st.booleans()):
-            holder = holder[key]
-        else:
-            break
-    holder[key] = data.draw(JSON_VALUES)
+    change_a_value(header, data)
     path = rewrite(tmp_path / "model", header, arrays)
     try:
         assert isinstance(rdplearn.load(path), RDPDetector | TableModel)
     except ModelFileError as fault:
         assert "\n" not in str(fault)  # noqa: PT017 - most values end here
-
-
-JSON_VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(10**20), 10**20)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
 
 
 @given(

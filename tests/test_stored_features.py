@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 import rdplearn
 from rdplearn import ModelFileError, RandomMapping, RDPClusterer, RDPTransformer, TableModel
-from tests.test_storage import JSON_VALUES, MIXED, Tamper, assert_refused, parts_of, rewrite
+from tests.tampering import assert_refused, change_a_value, flip_bytes, parts_of, rewrite
+from tests.test_storage import MIXED, Tamper
 
 QUICK = {"n_components": 5, "n_steps": 10, "random_state": 0}
 PAIRS = {**QUICK, "pairs": "one", "engine": "numpy"}
@@ -234,14 +235,12 @@ FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 @given(data=st.data())
 @FUZZ
 def test_damaged_bytes_are_refused(kind: str, data, paths: dict[str, Path], tmp_path: Path):
-    content = bytearray(paths[kind].read_bytes())
+    content = paths[kind].read_bytes()
     if data.draw(st.booleans()):
         content = content[: data.draw(st.integers(0, len(content) - 1))]
     else:
-        end = data.draw(st.sampled_from([8 + int.from_bytes(content[:8], "little"), len(content)]))
-        for place in data.draw(st.lists(st.integers(0, end - 1), min_size=1, max_size=4, unique=True)):
-            content[place] ^= data.draw(st.integers(1, 255))
-    (tmp_path / "model").write_bytes(bytes(content))
+        content = flip_bytes(content, data)
+    (tmp_path / "model").write_bytes(content)
     try:
         again = rdplearn.load(tmp_path / "model")
     except ModelFileError as fault:
@@ -255,14 +254,7 @@ def test_damaged_bytes_are_refused(kind: str, data, paths: dict[str, Path], tmp_
 @FUZZ
 def test_any_value_in_the_header_gives_a_model_or_one_line(kind: str, data, paths: dict[str, Path], tmp_path: Path):
     header, arrays = parts_of(paths[kind])
-    holder: Any = header["model"]
-    while True:
-        key = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
-        if isinstance(holder[key], dict | list) and holder[key] and data.draw(st.booleans()):
-            holder = holder[key]
-        else:
-            break
-    holder[key] = data.draw(JSON_VALUES)
+    change_a_value(header["model"], data)
     path = rewrite(tmp_path / "model", header, arrays)
     try:
         again = rdplearn.load(path)

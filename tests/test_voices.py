@@ -9,10 +9,11 @@ from sklearn.metrics import roc_auc_score
 
 import rdplearn
 from rdplearn import RDPDetector
-from rdplearn._fit_plan import all_scaled_scores
-from rdplearn._model.combination import PRICE, Combination, Voice, fair_prices, geometric_mean, share_beyond, share_told
+from rdplearn._model.combination import Combination, Voice, geometric_mean
+from rdplearn._model.prices import PRICE, fair_prices, share_beyond, share_told
 from rdplearn._training.made_up_rows import MADE_UP_ROWS, made_up_rows, rows_between
 from rdplearn._types import TableColumns
+from rdplearn._voices import all_scaled_scores
 
 RNG = np.random.default_rng(0)
 QUICK = {"n_members": 4, "n_rounds": 2, "random_state": 0}

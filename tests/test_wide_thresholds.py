@@ -5,7 +5,7 @@ import pytest
 
 from rdplearn import RDPDetector
 from rdplearn._fit_plan import MOST_PARTS, plan_fit
-from rdplearn._model.combination import of_others
+from rdplearn._model.judges import of_others
 from rdplearn._training.flops import filling_of
 
 N_ROWS, N_COLUMNS = 300, 600

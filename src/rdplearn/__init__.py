@@ -10,6 +10,7 @@ from rdplearn import _to_dask
 from rdplearn._version import __version__ as __version__
 
 if TYPE_CHECKING:  # the names of _HOME once more, for those who read types
+    from rdplearn._detect import detect as detect
     from rdplearn._feedback.reviewed import Reviewed as Reviewed
     from rdplearn._feedback.tables import review as review
     from rdplearn._model.mapping import RandomMapping as RandomMapping
@@ -32,7 +33,6 @@ if TYPE_CHECKING:  # the names of _HOME once more, for those who read types
     from rdplearn.report import write_report as write_report
     from rdplearn.table import TableEncoder as TableEncoder
     from rdplearn.table_model import TableModel as TableModel
-    from rdplearn.table_model import detect as detect
     from rdplearn.transformer import RDPTransformer as RDPTransformer
 
 _HOME = {
@@ -52,7 +52,7 @@ _HOME = {
     "TableError": "rdplearn.errors",
     "TableModel": "rdplearn.table_model",
     "TorchOptions": "rdplearn._training.torch_options",
-    "detect": "rdplearn.table_model",
+    "detect": "rdplearn._detect",
     "export_onnx": "rdplearn._onnx.export",
     "load": "rdplearn._storage.models",
     "remember_scores": "rdplearn._watch.watching",

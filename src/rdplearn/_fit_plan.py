@@ -1,55 +1,34 @@
 """What a fit of the detector is going to do, worked out before it does any of it.
 
 A fit on one machine and a fit on a Dask cluster carry out the same plan: which rows each member draws, how it is
-trained, which rows say what is typical, and which decide on the threshold. The functions below it are the steps that
-both take with what came out.
+trained, which rows say what is typical, and which decide on the threshold. `_voices.py` has the steps that both take
+with what came out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
+from rdplearn._detector_parameters import is_calibrated, is_clean
 from rdplearn._explain.typical_rows import rows_to_sample
-from rdplearn._model.combination import (
-    PRICE,
-    fair_prices,
-    geometric_mean,
-    have_judges,
-    mean_of,
-    of_others,
-    share_beyond,
-    share_told,
-    with_voices,
-)
-from rdplearn._model.mapping import RandomMapping, check_mapping, with_options
-from rdplearn._model.panel import Member, Panel
-from rdplearn._scoring.scores import scaled_scores
-from rdplearn._scoring.threshold import automatic_threshold, false_alarm_threshold, look_alike, share_threshold
+from rdplearn._model.judges import have_judges, of_others
+from rdplearn._model.mapping import RandomMapping
 from rdplearn._training.boosting import BoostingSettings, MemberPlan
-from rdplearn._training.cells import MOST_CELLS, learn_cells, points_beside
 from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import choose_engine
 from rdplearn._training.flops import Filling
-from rdplearn._training.made_up_rows import made_up_rows, rows_between
 from rdplearn._training.members import Sampling, Team, plan_members
-from rdplearn._training.renewal import renewed_combination, renewed_history, renewed_panels
 from rdplearn._training.row_space import n_directions
 from rdplearn._training.settings import TrainingSettings
 from rdplearn._training.torch_options import NOTHING_WANTED, engine_for, torch_options
-from rdplearn._types import Doubles, Flags, Ints, Matrix, TableColumns, drawn_rows
-from rdplearn._views.rare_kinds import FindNear, RareKinds, among, in_kinds
-from rdplearn._views.view import VIEW_NAMES, View, names_in
-from rdplearn.callbacks import KeepRounds, check_callbacks, find
-from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, is_open, rise, turns
+from rdplearn._types import Doubles, Flags, Ints, TableColumns, draw_seed, drawn_rows
+from rdplearn.callbacks import KeepRounds, find
+from rdplearn.defaults import DetectorChoices, choose_for_detector, in_turn, rise
 
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector
@@ -149,9 +128,10 @@ def plan_fit(
         chosen = choose_for_detector(n_rows, filling.n_columns, detector.get_params(deep=False))
     sampling = plan_sampling(detector, n_rows, filling.n_columns, chosen, seed)
     views, mappings = (in_turn(choices, chosen.n_members) for choices in (chosen.views, chosen.mapping))
-    turns = list(zip(views, mappings, strict=True))
-    by_distance = DISTANCE_VIEW if DISTANCE_VIEW in chosen.views else chosen.views[0]
-    members = plan_members(turns + chosen.distance_members * [(by_distance, DISTANCE_MAPPING)], sampling, seed)
+    of_novelty = list(zip(views, mappings, strict=True))
+    distance_view = DISTANCE_VIEW if DISTANCE_VIEW in chosen.views else chosen.views[0]
+    of_distance = chosen.distance_members * [(distance_view, DISTANCE_MAPPING)]
+    members = plan_members(of_novelty + of_distance, sampling, seed)
     settings = boosting_settings(detector, chosen, filling, folder)
     by_novelty, others = members[: chosen.n_members], members[chosen.n_members :]
     judged = rows_to_judge(detector, sampling, seed)
@@ -175,11 +155,6 @@ def plan_fit(
         has_prices=bool(others) and not nearest_counts,
         fewest_references=fewest,
     )
-
-
-def draw_seed(detector: RDPDetector) -> int:
-    """The seed of everything that follows."""
-    return int(check_random_state(detector.random_state).randint(2**31 - 1))
 
 
 def plan_sampling(detector: RDPDetector, n_rows: int, n_columns: int, chosen: DetectorChoices, seed: int) -> Sampling:
@@ -324,26 +299,6 @@ def distance_settings(settings: BoostingSettings, subsamples: tuple[int, int], n
     )
 
 
-def take_members(detector: RDPDetector, plan: FitPlan, panels: list[Panel], members: Sequence[Member]) -> None:
-    """Give a detector its trained members."""
-    detector.chosen_, detector.panels_, detector.cells_ = plan.chosen, panels, None
-    detector.history_ = [record for member in members for record in member.history]
-    detector.n_scoring_rounds_, detector.n_renewed_ = plan.settings.score_rounds, 0
-    is_geometric = detector.combination == "geometric"
-    spreads = [member.spread for member in members]
-    detector.combination_ = geometric_mean(spreads, plan.numbers) if is_geometric else mean_of(len(members))
-
-
-def take_renewed_members(
-    detector: RDPDetector, plan: FitPlan, numbers: Ints, panels: list[Panel], members: Sequence[Member]
-) -> None:
-    """Give a fitted detector new members in place of those with these numbers."""
-    detector.panels_ = renewed_panels(detector.panels_, numbers, panels)
-    detector.combination_ = renewed_combination(detector.combination_, numbers, members, plan.numbers)
-    detector.history_ = renewed_history(detector.history_, numbers, members)
-    detector.n_renewed_ += len(numbers)
-
-
 def with_unseen(plan: FitPlan, numbers: Ints) -> FitPlan:
     """The plan of a renewal, in which the members that stay have seen none of the rows. numbers : of the new ones."""
     nothing = np.empty(0, dtype=np.int64)
@@ -356,161 +311,6 @@ def with_unseen(plan: FitPlan, numbers: Ints) -> FitPlan:
 
 def seed_of_renewal(detector: RDPDetector) -> int:
     """The seed of a renewal; each has another one."""
-    return int(np.random.SeedSequence([draw_seed(detector), detector.n_renewed_ + 1]).generate_state(1)[0] >> 1)
-
-
-def scoring_panels(detector: RDPDetector) -> list[Panel]:
-    """The members of a fitted detector with the rounds that score."""
-    return [panel.last_rounds(detector.n_scoring_rounds_) for panel in detector.panels_]
-
-
-def all_scaled_scores(detector: RDPDetector, matrix: Matrix) -> npt.NDArray[np.floating]:
-    """What every member, and the cells if they have a voice, say of rows: see `scaled_scores`."""
-    return scaled_scores(matrix, scoring_panels(detector), detector.combination_, detector.n_jobs, detector.cells_)
-
-
-def anomaly_scores(detector: RDPDetector, matrix: Matrix) -> Doubles:
-    """The scores of rows by a detector that has its members: the higher, the more anomalous."""
-    return detector.combination_.over_members(all_scaled_scores(detector, matrix))
-
-
-def learn_voices(
-    detector: RDPDetector, plan: FitPlan, views: dict[str, View], curve_rows: Callable[[], Matrix], sampled: Matrix
-) -> npt.NDArray[np.floating]:
-    """Let the cells of a table speak, and bring all voices to one scale; returns what they say of the sampled rows.
-
-    curve_rows : gives the rows that curves are learned from; sampled : the rows that say what is typical
-    """
-    columns, is_geometric = plan.columns, detector.combination_.geometric
-    if columns is not None and is_geometric and len(columns.group_of_column) <= MOST_CELLS:
-        detector.cells_ = learn_cells(curve_rows(), columns, views[COMPANION_VIEW])
-    panels, prices = detector.panels_, [0.0, PRICE] if plan.has_prices else [0.0] * len(plan.teams)
-    detector.panels_ = with_references(panels, plan, prices)
-    scaled = all_scaled_scores(detector, sampled)
-    if plan.asks_made_up_rows:
-        prices = fair_prices(*shares_told(detector, plan, scaled, sampled))
-        if prices[1] < PRICE:
-            detector.panels_ = with_references(panels, plan, prices)
-            scaled = said_anew_by_distance(detector, plan, scaled, sampled)
-    unseen = plan.as_unseen(scaled, plan.sampled, detector.combination_.weights)
-    points, find_near = points_beside(detector.cells_), among(plan.said_of(plan.sampled), partial(in_kinds, sampled))
-    detector.combination_ = with_voices(detector.combination_, unseen, plan.numbers, prices, points, find_near)
-    return scaled
-
-
-def with_references(panels: Sequence[Panel], plan: FitPlan, prices: Sequence[float]) -> list[Panel]:
-    """The members with as many references as are worth the time of scoring: the more, the less distances pay."""
-    if not plan.asks_made_up_rows:
-        return list(panels)
-    n_each = round(plan.fewest_references * (2.0 - min(prices[1] / PRICE, 1.0)))
-    learned = {member.number for member in plan.members if len(member.rows)}  # the others stay from an earlier fit
-    return [panel.with_references(n_each) if learned.issuperset(panel.members) else panel for panel in panels]
-
-
-def shares_told(
-    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], sampled: Matrix
-) -> tuple[list[float], list[float]]:
-    """How many made-up rows of either sort novelty and distance tell from the sampled rows, of which they say `scaled`.
-
-    The arguments of `fair_prices`.
-    """
-    combination = detector.combination_
-    apart, between = made_up_rows(sampled, plan.columns, plan.seed), rows_between(sampled, plan.seed)
-    both = sp.csr_array(sp.vstack([apart, between])) if sp.issparse(sampled) else np.concatenate([apart, between])
-    said = scaled_scores(both, scoring_panels(detector), combination, detector.n_jobs)
-    n_apart = apart.shape[0]
-    of_apart, of_between = [], []
-    for team in plan.numbers:
-        of_sampled, of_both = combination.averages(scaled, team), combination.averages(said, team)
-        of_apart.append(share_told(of_both[:n_apart], of_sampled))
-        of_between.append(share_beyond(of_both[n_apart:], of_sampled))
-    return of_apart, of_between
-
-
-def said_anew_by_distance(
-    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], sampled: Matrix
-) -> npt.NDArray[np.floating]:
-    """What voices say of the sampled rows, where members that predict distances have other references now."""
-    by_distance = [panel for panel in scoring_panels(detector) if panel.references is not None]
-    anew = scaled_scores(sampled, by_distance, detector.combination_, detector.n_jobs)
-    _, team = plan.numbers
-    scaled[:, team] = anew[:, team]
-    return scaled
-
-
-def choose_threshold(
-    detector: RDPDetector, plan: FitPlan, scaled: npt.NDArray[np.floating], find_near: FindNear
-) -> float:
-    """The anomaly score above which `predict` reports a row.
-
-    scaled : what voices say of the rows to judge; find_near : tells which of them lie near each other, see `in_kinds`
-    """
-    combination, clean = detector.combination_, is_clean(detector)
-    as_new = plan.as_unseen(scaled, plan.judged, combination.weights)
-    scores, by_cells = combination.over_members(as_new), combination.said_by_cells(as_new)
-    places = plan.said_of(plan.judged)
-    is_held_back = is_calibrated(detector) and not plan.by_heart
-    if is_held_back and not look_alike(scores[plan.unseen], scores[~plan.unseen]):
-        scores, by_cells, places = scores[plan.unseen], by_cells[plan.unseen], places[plan.unseen]
-    kinds = RareKinds(among(places, find_near), by_cells)
-    if detector.false_alarm_rate is not None:
-        return false_alarm_threshold(scores, detector.false_alarm_rate, combination, kinds, clean=clean)
-    if detector.contamination == "auto" or clean:
-        return automatic_threshold(scores, combination, kinds, clean=clean)
-    return share_threshold(scores, float(detector.contamination))
-
-
-def is_calibrated(detector: RDPDetector) -> bool:
-    """Whether the line is drawn on rows that no member sees."""
-    return detector.false_alarm_rate is not None or is_clean(detector)
-
-
-def is_clean(detector: RDPDetector) -> bool:
-    """Whether the user knows that all rows of the fit are normal."""
-    return detector.contamination == "none"
-
-
-def check_parameters(detector: RDPDetector) -> None:
-    """Raise an error that names the parameter, the rule, the value and the remedy if something cannot be."""
-    detector._validate_params()
-    check_callbacks(detector.callbacks, "RDPDetector")
-    if isinstance(detector.max_samples, Integral) and detector.max_samples < 2:
-        raise ValueError(
-            "The 'max_samples' parameter of RDPDetector must be an integer from 2, or a float in (0, 1] for a share of "
-            f"the rows. Got {detector.max_samples!r}: pass 1.0 for all rows, or a larger number."
-        )
-    wanted = torch_options(detector)
-    if not detector.distance_weight and detector.novelty_weight == 0 and not wanted.auxiliary_losses:
-        raise ValueError(
-            "At least one of 'distance_weight' and 'novelty_weight' of RDPDetector must be positive. Got 0 for "
-            "both: there would be nothing to learn."
-        )
-    if detector.false_alarm_rate is not None and not (detector.contamination == "auto" or is_clean(detector)):
-        raise ValueError(
-            "'contamination' and 'false_alarm_rate' of RDPDetector set the same threshold. Got "
-            f"{detector.contamination!r} and {detector.false_alarm_rate!r}: leave one of them at its default."
-        )
-    for view in given_turns(detector, "views"):
-        if not isinstance(view, str) or not set(names_in(view)) <= set(VIEW_NAMES):
-            raise ValueError(
-                f"The 'views' parameter of RDPDetector must name views among {', '.join(VIEW_NAMES)}, or several "
-                f"of them joined by '+'. Got {view!r}: correct the name."
-            )
-    for mapping in given_turns(detector, "mapping"):
-        check_mapping(mapping, "RDPDetector", in_turn=True)
-        n_targets = with_options(mapping).n_targets
-        if n_targets not in (None, detector.n_components) and detector.novelty_weight > 0:
-            raise ValueError(
-                "The 'n_targets' of RandomMapping must equal 'n_components' of RDPDetector when the novelty loss is "
-                f"on. Got {n_targets} and {detector.n_components}: make them equal, or pass novelty_weight=0."
-            )
-
-
-def given_turns(detector: RDPDetector, name: str) -> list[Any]:
-    """What the user wants members to take turns in; nothing if that is left open."""
-    given = getattr(detector, name)
-    if is_open(given):
-        return []
-    if not turns(given):
-        raise ValueError(f"The {name!r} parameter of RDPDetector must not be empty. Got {given!r}: name at least one.")
-    return turns(given)
+    return int(
+        np.random.SeedSequence([draw_seed(detector.random_state), detector.n_renewed_ + 1]).generate_state(1)[0] >> 1
+    )

@@ -31,6 +31,24 @@ def dense(rows: Matrix) -> npt.NDArray[Any]:
     return rows.toarray() if hasattr(rows, "toarray") else rows
 
 
+def arrays_under(start: str, arrays: Arrays) -> Arrays:
+    """The arrays whose names begin so, without that beginning.
+
+    Examples
+    --------
+    >>> list(arrays_under("decoder.", {"decoder.bias": np.zeros(2), "weights": np.ones(2)}))
+    ['bias']
+    """
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def draw_seed(random_state: Any) -> int:
+    """One number from what scikit-learn calls a `random_state`, from which all that follows is drawn."""
+    from sklearn.utils import check_random_state  # here: reading a table does without scikit-learn
+
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
 def drawn_rows(n_rows: int, most: int, seed: int | list[int]) -> Ints:
     """Places of rows, ascending: of all, or of `most` of them, drawn uniformly and without replacement.
 

@@ -21,11 +21,11 @@ from rdplearn._model.products import in_steady_blocks, row_products
 from rdplearn._model.threads import one_blas_thread
 from rdplearn._to_dask import for_partitions
 from rdplearn._training.engines.engine import ENGINES
-from rdplearn._types import Floats, Matrix, dense, drawn_rows
+from rdplearn._types import Floats, Matrix, dense, draw_seed, drawn_rows
 from rdplearn._views.matrix import read_matrix
 from rdplearn.transformer import RDPTransformer
 
-Ints = npt.NDArray[np.int32]
+Clusters = npt.NDArray[np.int32]
 
 MANY_ROWS = 50_000  # beyond this, K-means learns from mini-batches
 
@@ -128,7 +128,7 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self
 
     @for_partitions
-    def predict(self, X: Any) -> Ints:
+    def predict(self, X: Any) -> Clusters:
         """The group of every row, that with the nearest centre. Shape (n_rows,)."""
         check_is_fitted(self)
         return self._nearest(self._features(read_matrix(self, X, reset=False)))
@@ -173,17 +173,17 @@ class RDPClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         own = RDPTransformer(engine=self.engine, n_jobs=self.n_jobs)
         transformer = own if self.transformer is None else clone(self.transformer)
         if transformer.get_params(deep=False).get("random_state", 0) is None:
-            transformer.set_params(random_state=int(random.randint(2**31 - 1)))
+            transformer.set_params(random_state=draw_seed(random))
         return transformer
 
     def _make_kmeans(self, n_rows: int, random: np.random.RandomState) -> KMeans | MiniBatchKMeans:
         kind = KMeans if n_rows <= MANY_ROWS else MiniBatchKMeans
-        return kind(self.n_clusters, n_init=self.n_init, random_state=int(random.randint(2**31 - 1)))
+        return kind(self.n_clusters, n_init=self.n_init, random_state=draw_seed(random))
 
     def _features(self, matrix: Matrix) -> Floats:
         return np.ascontiguousarray(dense(self.transformer_.transform(matrix)), dtype=np.float32)
 
-    def _nearest(self, features: Floats) -> Ints:
+    def _nearest(self, features: Floats) -> Clusters:
         return np.argmin(self._distances(features), axis=1).astype(np.int32)
 
     def _distances(self, features: Floats) -> Floats:

@@ -15,32 +15,13 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn._detector_parameters import check_parameters
 from rdplearn._explain.attribution import attribute
-from rdplearn._explain.explanation import (
-    Explanation,
-    column_groups,
-    grouped_typical_rows,
-    grouped_values,
-    typical_ranges,
-)
-from rdplearn._explain.reliability import Assessment, RankingStability, assess, ranking_stability
+from rdplearn._explain.column_groups import column_groups, grouped_typical_rows, grouped_values, typical_ranges
+from rdplearn._explain.explanation import Explanation
+from rdplearn._explain.reliability import Assessment, RankingStability, assess, has_company, ranking_stability
 from rdplearn._explain.typical_rows import learn_typical_rows
-from rdplearn._fit_plan import (
-    SHARE_ROWS,
-    FitPlan,
-    all_scaled_scores,
-    anomaly_scores,
-    check_parameters,
-    choose_threshold,
-    draw_seed,
-    learn_voices,
-    plan_fit,
-    scoring_panels,
-    seed_of_renewal,
-    take_members,
-    take_renewed_members,
-    with_unseen,
-)
+from rdplearn._fit_plan import SHARE_ROWS, FitPlan, plan_fit, seed_of_renewal, with_unseen
 from rdplearn._model.mapping import RandomMapping
 from rdplearn._scoring.scores import scaled_scores, score_rows
 from rdplearn._to_dask import for_partitions
@@ -50,10 +31,19 @@ from rdplearn._training.flops import filling_of
 from rdplearn._training.members import train_members
 from rdplearn._training.renewal import members_to_renew, teams_of
 from rdplearn._training.torch_options import TorchOptions
-from rdplearn._types import Doubles, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._types import Doubles, Ints, Matrix, TableColumns, draw_seed, drawn_rows
 from rdplearn._views.matrix import read_matrix, warn_if_constant
 from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, curve_rows, fit_views
+from rdplearn._voices import (
+    all_scaled_scores,
+    anomaly_scores,
+    choose_threshold,
+    learn_voices,
+    scoring_panels,
+    take_members,
+    take_renewed_members,
+)
 from rdplearn.defaults import DETECTOR_PAPER, choose_for_detector, in_turn
 
 
@@ -110,8 +100,8 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         Share of rows that `predict` reports. By default about one in a hundred normal rows, and every row stranger than
         these. "none" says that all rows of the fit are known to be normal: boosting drops none of them, distances are
         those to the nearest row and believed as soon as novelty is, and about one in a hundred new rows like them is
-        reported, or `false_alarm_rate`. Of large tables a random sample is judged:
-        1,000 rows by default, 100,000 for a share.
+        reported, or `false_alarm_rate`. Of large tables a random sample is judged: 1,000 rows by default, 100,000 for
+        a share.
     false_alarm_rate : float in (0, 0.5], default=None
         Instead of `contamination`: about this share of the *normal* rows is reported, and every row stranger than
         these. It is calibrated on a fifth of the rows, at most 10,000, which no member is trained on.
@@ -385,7 +375,7 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         check_parameters(self)
         matrix = read_matrix(self, X, reset=True, min_rows=2)
         warn_if_constant(matrix)
-        seed = draw_seed(self)
+        seed = draw_seed(self.random_state)
         with open_fit_folder(self, self.callbacks, matrix, seed) as folder:
             seed = seed if folder is None else folder.seed
             plan = plan_fit(self, matrix.shape[0], filling_of(matrix), seed, folder, columns)
@@ -553,13 +543,10 @@ class RDPDetector(ReportingMixin, BaseEstimator):
         X : the highest rows of a table, ten times as many as are to be judged; the others hardly matter
         n_rows : of the table
         """
-        matrix = self._new_rows(X)
-        has_company = len(self.combination_.weights) > 1 and matrix.shape[0] > 1
-        return (
-            ranking_stability(all_scaled_scores(self, matrix), self.combination_, n_rows=n_rows)
-            if has_company
-            else None
-        )
+        scaled = all_scaled_scores(self, self._new_rows(X))
+        if not has_company(scaled, self.combination_):
+            return None
+        return ranking_stability(scaled, self.combination_, n_rows=n_rows)
 
     def _n_kept_rounds(self) -> int:
         check_is_fitted(self)

@@ -50,6 +50,11 @@ class RDPWarning(UserWarning):
     """The result is valid but may not be what was meant."""
 
 
+def no_rows(table: str) -> TableError:
+    """The error for a table that has columns alone."""
+    return TableError(f"There are no rows in {table}. Pass a table with at least one row.")
+
+
 _asked_from: ContextVar[FrameType | None] = ContextVar("asked_from", default=None)
 
 

@@ -83,7 +83,9 @@ def test_each_kind_does_what_its_name_says_to_the_columns_that_fit(kind, columns
 
 def test_a_swapped_number_comes_from_the_other_end_of_its_column():
     frame = shop()
-    for _, column, before, after in changes(frame, planting.plant(frame, "swap", seed=0)):
+    swapped = list(changes(frame, planting.plant(frame, "swap", seed=0)))
+    assert swapped
+    for _, column, before, after in swapped:
         low, middle, high = frame[column].astype(float).quantile([0.1, 0.5, 0.9])
         if float(before) <= middle:
             assert float(after) >= high
@@ -95,7 +97,9 @@ def test_new_categories_occur_once_however_many_are_planted():
     frame = pd.DataFrame({"town": ["Oslo"] * 5_999 + ["Rome"]})
     planted = planting.plant(frame, "newcat", seed=0)
     counts = planted.frame["town"].value_counts()
-    assert all(counts[after] == 1 for *_, after in changes(frame, planted))
+    new = [after for *_, after in changes(frame, planted)]
+    assert new
+    assert all(counts[after] == 1 for after in new)
 
 
 def test_a_dirty_table_has_errors_of_three_kinds_in_three_rows_of_a_hundred():

@@ -16,7 +16,8 @@ import rdplearn
 from rdplearn.errors import ModelFileError
 from tests.soak.conftest import Record, sized
 from tests.soak.forks import of_each
-from tests.test_storage import MIXED, TINY, parts_of, rewrite
+from tests.tampering import parts_of, rewrite
+from tests.test_storage import MIXED, TINY
 
 FILES = 20_000
 AT_ONCE = 20

@@ -20,7 +20,7 @@ from rdplearn._distributed.result_folder import (
     result_name,
 )
 from rdplearn._results.resumable import added_up
-from rdplearn.errors import TableError, warn_user
+from rdplearn.errors import no_rows, warn_user
 from rdplearn.table_model import TableModel
 
 
@@ -52,7 +52,7 @@ def write_results(
     rows, tally, and whether an earlier run had done some
     """
     if dataset.n_rows == 0:
-        raise TableError(f"There are no rows in {dataset.name}. Pass a table with at least one row.")
+        raise no_rows(dataset.name)
     if folder is not None:
         check_names(dataset.parts)
     refuse_changed(dataset.parts)  # since they were counted, and perhaps a model was fitted on them

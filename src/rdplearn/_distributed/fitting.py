@@ -12,23 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
+from rdplearn._detector_parameters import check_parameters
 from rdplearn._distributed.client import Tasks
 from rdplearn._distributed.partitions import Collection, PartitionedMatrix, joined
 from rdplearn._distributed.worker_memory import keep_freed_memory
 from rdplearn._explain.typical_rows import TypicalRows, learn_typical_rows
-from rdplearn._fit_plan import (
-    FitPlan,
-    all_scaled_scores,
-    check_parameters,
-    choose_threshold,
-    draw_seed,
-    learn_voices,
-    plan_fit,
-    take_members,
-    with_references,
-)
+from rdplearn._fit_plan import FitPlan, plan_fit
 from rdplearn._model.cells import CellVoice
 from rdplearn._model.combination import Combination
 from rdplearn._model.panel import Member
@@ -36,11 +26,12 @@ from rdplearn._training.boosting import BoostingSettings, MemberPlan, wanted_dir
 from rdplearn._training.members import seat_members, single_views, train_stack
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import RowSpace, leading_directions, rows_for_directions, turned
-from rdplearn._types import Flags, Floats, Ints, Matrix, TableColumns, drawn_rows
+from rdplearn._types import Flags, Floats, Ints, Matrix, TableColumns, draw_seed, drawn_rows
 from rdplearn._views.matrix import warn_of_constant
 from rdplearn._views.minmax import MinMaxView
 from rdplearn._views.rare_kinds import in_kinds
 from rdplearn._views.view import View, join_views, sample_for_curves
+from rdplearn._voices import all_scaled_scores, choose_threshold, learn_voices, take_members, with_references
 from rdplearn.callbacks import Checkpoint, find
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
@@ -61,7 +52,7 @@ def fit_detector(
     table.introduce(detector, min_rows=2)
     if table.is_constant:
         warn_of_constant(table.n_columns)
-    plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector), columns=columns)
+    plan = plan_fit(detector, table.n_rows, table.filling(), draw_seed(detector.random_state), columns=columns)
     purposes = {str(member.number): member.rows for member in plan.members}
     purposes |= {CURVES: sample_for_curves(table.n_rows, plan.seed), JUDGED: plan.judged, TYPICAL: plan.sampled}
     n_wanted = [wanted_directions(settings, table.n_columns) for _, settings in plan.teams]
@@ -139,7 +130,7 @@ def refuse_checkpoint(estimator: Any) -> None:
 def sample_of(n_rows: int, random_state: Any) -> Ints:
     """The rows that features are learned from: all, or a uniform sample."""
     # a copy: the estimator's own stream starts where it would on one machine
-    seed = int(check_random_state(copy.deepcopy(random_state)).randint(2**31 - 1))
+    seed = draw_seed(copy.deepcopy(random_state))
     return drawn_rows(n_rows, MOST_ROWS_OF_FEATURES, seed)
 
 

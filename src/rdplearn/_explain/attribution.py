@@ -32,19 +32,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from rdplearn._explain.borrowed_values import BorrowedPairs, BorrowedValues
 from rdplearn._explain.company import Company
+from rdplearn._explain.shared_out import (
+    WORTH_MENDING,
+    best_repair_first,
+    fallback_columns,
+    share_rest,
+    share_sparse_rest,
+)
 from rdplearn._explain.typical_rows import TypicalRows
-from rdplearn._types import Doubles, Ints, Matrix, dense, row_blocks
+from rdplearn._types import Doubles, Ints, Matrix, row_blocks
 
 ALL_TRIED, MOST_TRIED, SHARE_TRIED = 40, 128, 0.3  # columns: all of so few, and of more this share, at most so many
 ALONE = 0.01  # how much it counts what a value does by itself, beside what mending it does
 CELLS_AT_ONCE, FEWEST_ROWS, MOST_ROWS = 2**22, 256, 2**14
-N_FREQUENT = 10
-WORTH_MENDING = 0.05  # of a row's score: what is less says nothing
 WORTH_TOGETHER = 0.2  # of a row's score, for two columns
 N_PROMISING = 6  # columns of a row that are mended in many ways
 N_PAIRED = 4  # columns of a row that are mended two at a time
-FIRST = 1e-6  # of a contribution, by which the first of equal ones is larger
 
 
 class Attribution(NamedTuple):
@@ -273,144 +278,3 @@ class RepairedPairs(NamedTuple):
             changed[row, one], changed[row, other] = (both + by_one - by_other) / 2, (both + by_other - by_one) / 2
         together[self.rows[best]] = self.groups[best]
         return sp.csr_array(changed), together
-
-
-class BorrowedValues:
-    """Rows, each with the values of one group taken from another row; made when a slice is asked for.
-
-    Shape
-    -----
-    (len(rows), n_columns) : row `t` is row `rows[t]` of `base` with group `groups[t]` as in row `sources[t]` of
-        `other`, by default the same row; the number after the last group stands for no group at all
-    """
-
-    def __init__(
-        self,
-        base: Matrix,
-        other: Matrix,
-        rows: Ints,
-        groups: Ints,
-        group_of_column: Ints,
-        sources: Ints | None = None,
-    ) -> None:
-        self.base, self.other, self.rows, self.groups = base, other, rows, groups
-        self.sources = rows if sources is None else sources
-        self.group_of_column = group_of_column
-        self.columns_by_group = np.argsort(group_of_column, kind="stable")
-        self.group_sizes = np.append(np.bincount(group_of_column), 0)
-        self.shape = (len(rows), other.shape[1])
-
-    def __getitem__(self, stretch: slice) -> Matrix:
-        rows, groups, sources = self.rows[stretch], self.groups[stretch], self.sources[stretch]
-        if not sp.issparse(self.other):
-            made = self.base[rows]
-            places, columns = self._cells_of(groups)
-            made[places, columns] = self.other[sources[places], columns]
-            return made
-        return self._of(self.other, sources, groups, inside=True) + self._of(self.base, rows, groups, inside=False)
-
-    def _cells_of(self, groups: Ints) -> tuple[Ints, Ints]:
-        """The cells of a stretch that are borrowed: their rows in the stretch, and their columns."""
-        sizes = self.group_sizes[groups]
-        places = np.repeat(np.arange(len(groups)), sizes)
-        within = np.arange(len(places)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        starts = np.cumsum(self.group_sizes) - self.group_sizes
-        return places, self.columns_by_group[starts[groups][places] + within]
-
-    def _of(self, source: sp.csr_array, rows: Ints, groups: Ints, *, inside: bool) -> sp.csr_array:
-        """Rows of a sparse matrix, each without what lies outside or inside of its group."""
-        taken = source[rows]
-        of_entry = np.repeat(groups, np.diff(taken.indptr))
-        taken.data[(self.group_of_column[taken.indices] == of_entry) != inside] = 0.0
-        taken.eliminate_zeros()
-        return taken
-
-
-class BorrowedPairs:
-    """Rows, each with the values of two groups taken from another row; made when a slice is asked for.
-
-    groups : (n_made, 2); the rest is as in `BorrowedValues`
-    """
-
-    def __init__(
-        self, base: Matrix, other: Matrix, rows: Ints, groups: Ints, group_of_column: Ints, sources: Ints
-    ) -> None:
-        self.once = BorrowedValues(base, other, rows, groups[:, 0], group_of_column, sources)
-        self.groups, self.shape = groups[:, 1], self.once.shape
-
-    def __getitem__(self, stretch: slice) -> Matrix:
-        made, once = self.once[stretch], self.once
-        places, sources = np.arange(made.shape[0]), once.sources[stretch]
-        twice = BorrowedValues(made, once.other, places, self.groups[stretch], once.group_of_column, sources)
-        return twice[:]
-
-
-def share_rest(own: Doubles, shared: Doubles, totals: Doubles) -> Doubles:
-    """Let effects of each row add up to its total: the rest is shared in proportion, or equally where all are zero.
-
-    Effects that raise the score share what raises it: what lowers it alone has no part in that.
-
-    Examples
-    --------
-    >>> nothing = np.zeros((2, 2))
-    >>> share_rest(np.array([[3.0, 1.0], [0.0, 0.0]]), nothing, np.array([8.0, 1.0])).tolist()
-    [[6.0, 2.0], [0.5, 0.5]]
-    >>> share_rest(np.zeros((1, 2)), np.array([[1.0, -2.0]]), np.array([3.0])).tolist()
-    [[5.0, -2.0]]
-    """
-    contributions = own + shared
-    rest = totals - contributions.sum(axis=1)
-    sizes = np.maximum(np.sign(rest)[:, None] * contributions, 0.0)
-    sizes = np.where(sizes.any(axis=1, keepdims=True), sizes, np.abs(contributions))
-    sizes[~sizes.any(axis=1)] = 1.0
-    return contributions + rest[:, None] * (sizes / sizes.sum(axis=1, keepdims=True))
-
-
-def share_sparse_rest(own: sp.csr_array, shared: sp.csr_array, totals: Doubles, fallback: sp.csr_array) -> sp.csr_array:
-    """`share_rest` on stored entries alone; a row without any gets the columns of `fallback` in equal parts."""
-    contributions = own + shared
-    rest = totals - np.asarray(contributions.sum(axis=1)).ravel()
-    sizes = (sp.diags_array(np.sign(rest)) @ contributions).maximum(0)
-    for instead in (abs(contributions), fallback):
-        is_empty = np.asarray(sizes.sum(axis=1)).ravel() == 0
-        sizes = sizes + sp.diags_array(is_empty.astype(np.float64)) @ instead
-    shares = sp.diags_array(rest / np.asarray(sizes.sum(axis=1)).ravel()) @ sizes
-    return sp.csr_array(contributions + shares)
-
-
-def best_repair_first(contributions: Matrix, mended: sp.csr_array) -> Matrix:
-    """Contributions of the same sums, of which those with the largest repair come first.
-
-    Where several columns carry a row together, mending one of them may do less than mending another that does little.
-    They then share what they have; but where no repair takes off more than a twentieth, repairs say nothing.
-
-    Examples
-    --------
-    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.6, 0.1, 0.0]])).round(3).tolist()
-    [[3.0, 3.0, 0.5]]
-    >>> best_repair_first(np.array([[1.0, 5.0, 0.5]]), sp.csr_array([[0.2, 0.1, 0.0]])).round(3).tolist()
-    [[1.0, 5.0, 0.5]]
-    """
-    best_repairs = np.asarray(mended.max(axis=1).todense()).ravel()
-    totals = np.maximum(np.asarray(contributions.sum(axis=1)).ravel(), 0.0)
-    places = np.flatnonzero(best_repairs > WORTH_MENDING * totals)
-    for row in places:
-        found = slice(*mended.indptr[row : row + 2])
-        best = mended.indices[found][np.argmax(mended.data[found])]
-        values = dense(contributions[[row]])[0]
-        above = np.flatnonzero(values > values[best])
-        if len(above):
-            level = (values[best] + values[above].sum()) / (len(above) + 1)
-            values[above], values[best] = level * (1.0 - FIRST / len(above)), level * (1.0 + FIRST)
-            contributions[row, [*above, best]] = values[[*above, best]]
-    return contributions
-
-
-def fallback_columns(rows: sp.csr_array, typical_rows: TypicalRows) -> sp.csr_array:
-    """For rows that differ in no column from typical ones: a 1 for what they store, or else for what most rows do."""
-    stored = rows.astype(bool).astype(np.float64)
-    n_stored = np.bincount(typical_rows.rows.indices, minlength=rows.shape[1])
-    frequent = np.zeros(rows.shape[1])
-    frequent[np.argsort(-n_stored, kind="stable")[:N_FREQUENT]] = 1.0
-    is_empty = np.asarray(stored.sum(axis=1)).ravel() == 0
-    return stored + sp.csr_array(is_empty[:, None].astype(np.float64)) @ sp.csr_array(frequent[None])

@@ -33,6 +33,7 @@ from rdplearn._types import Doubles, Ints
 
 MOST_ROWS, MOST_FOR_SILHOUETTE = 4_000, 2_000
 N_SPLITS, N_RESTARTS = 5, 2
+SEED = 0  # the same rows give the same words
 N_NEIGHBOURS = 6  # of a cluster, by their centres: those further off do not touch it
 BAND = 0.25  # half its width, where the two centres are at -1 and 1
 APART = 0.5  # of the density inside the thinner cluster
@@ -133,7 +134,7 @@ class ClusterAssessment:
         return f"These run into each other: {'; '.join(joined)}."
 
 
-def assess_clusters(features: Any, centres: Any, *, n_rows: int | None = None, seed: int = 0) -> ClusterAssessment:
+def assess_clusters(features: Any, centres: Any, *, n_rows: int | None = None) -> ClusterAssessment:
     """Say whether there are clusters, and how steady they are.
 
     Parameters
@@ -154,7 +155,7 @@ def assess_clusters(features: Any, centres: Any, *, n_rows: int | None = None, s
     >>> assess_clusters(blobs, KMeans(3, n_init=10, random_state=0).fit(blobs).cluster_centers_).level
     'clear'
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     n_rows = len(features) if n_rows is None else n_rows
     features, centres = np.asarray(features, dtype=np.float64), np.asarray(centres, dtype=np.float64)
     labels = nearest(features, centres)

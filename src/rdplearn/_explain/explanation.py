@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from rdplearn._explain.kinds import ANSWERS_COLUMN, Kind, Oddity, kinds_of, listed, named_columns, oddity_of
+from rdplearn._explain.kinds import Kind, Oddity, kinds_of, oddity_of
 from rdplearn._explain.notebook import html_table
-from rdplearn._explain.typical_rows import TypicalRows
-from rdplearn._types import Doubles, Ints, Matrix, dense
-from rdplearn.table.typical import Typical, value_words
+from rdplearn._explain.sentences import sentence, share_of, subject_of, verb_of, words_of
+from rdplearn._types import Doubles, Ints, dense
+from rdplearn.table.typical import Typical
 
 SHOWN_ROWS = 10
 CORRELATED, WITHIN = 0.9, 0.5  # columns share the reason from this correlation and this share of the contribution on
@@ -258,72 +258,6 @@ def joined(parts: Sequence[Explanation]) -> Explanation:
     )
 
 
-def sentence(*columns: dict[str, Any]) -> str:
-    """One column of `Explanation.columns_of` in words, or several that share the reason.
-
-    Examples
-    --------
-    >>> nothing = {"value": None, "typical": "", "is_usual": False, "only_together": False, "share": 0.25}
-    >>> sentence({"column": "tip", **nothing})
-    'the missing tip accounts for 25% of the score'
-    >>> sentence(*({"column": name, **nothing} for name in ("tip", "fare", "tolls")))
-    'the missing tip, fare and tolls account for 75% of the score'
-    """
-    return f"{subject_of(columns)} {verb_of(columns)} for {share_of(columns):.0%} of the score"
-
-
-def verb_of(columns: Sequence[dict[str, Any]]) -> str:
-    """The verb of the sentence about them: there are several answers, and one column or another."""
-    several = len(columns) > 1 and (columns[0]["only_together"] or all_missing(columns))
-    return "account" if several or columns[0]["column"] == ANSWERS_COLUMN else "accounts"
-
-
-def subject_of(columns: Sequence[dict[str, Any]]) -> str:
-    """The subject of the sentence about them: what is missing is named as a thing."""
-    if len(columns) > 1 and all_missing(columns):
-        return f"the missing {named_columns([column['column'] for column in columns])}"
-    parts = [
-        f"the missing {value_words(column['column'])}{_typical_of(column)}"
-        if column["value"] is None
-        else _part(column)
-        for column in columns
-    ]
-    return _joined_parts(parts, columns)
-
-
-def words_of(columns: Sequence[dict[str, Any]]) -> str:
-    """What stands in columns that share a reason, and what is usual there, as an entry of a list."""
-    if len(columns) > 1 and all_missing(columns):
-        return f"{named_columns([column['column'] for column in columns])} missing"
-    return _joined_parts([_part(column) for column in columns], columns)
-
-
-def all_missing(columns: Sequence[dict[str, Any]]) -> bool:
-    """Whether nothing stands in any of the columns."""
-    return all(column["value"] is None for column in columns)
-
-
-def _joined_parts(parts: list[str], columns: Sequence[dict[str, Any]]) -> str:
-    only_together = len(columns) > 1 and all(column["only_together"] for column in columns)
-    return f"{listed(parts, 'and')} together" if only_together else listed(parts, "or")
-
-
-def _part(column: dict[str, Any]) -> str:
-    value = value_words(column["value"])
-    said = f"({value})" if column["column"] == ANSWERS_COLUMN else value
-    return f"{value_words(column['column'])} {said}{_typical_of(column)}"
-
-
-def _typical_of(column: dict[str, Any]) -> str:
-    elsewhere = "; unusual for such rows" if column["is_usual"] else ""
-    return f" (typical {column['typical']}{elsewhere})" if column["typical"] else ""
-
-
-def share_of(columns: Sequence[dict[str, Any]]) -> float:
-    """The part of what raises the score that columns have together."""
-    return float(sum(column["share"] for column in columns))
-
-
 def go_together(pair: npt.NDArray[np.float64]) -> bool:
     """Whether two columns, (n_rows, 2), are correlated so much that one stands for the other.
 
@@ -349,76 +283,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def column_groups(groups: Mapping[str, Sequence[int]] | None, names: list[str]) -> tuple[list[str], Ints]:
-    """The names of the groups, and the number of its group for each column; without groups, one for each column.
-
-    Examples
-    --------
-    >>> column_groups({"age": [0], "city": [1, 2]}, ["age", "city=Oslo", "city=Rome"])
-    (['age', 'city'], array([0, 1, 1]))
-    """
-    if groups is None:
-        return names, np.arange(len(names))
-    group_of_column = np.full(len(names), -1, dtype=np.int64)
-    for number, (name, columns) in enumerate(groups.items()):
-        for column in columns:
-            if not 0 <= column < len(names) or group_of_column[column] >= 0:
-                wrong = (
-                    "that the table does not have"
-                    if not 0 <= column < len(names)
-                    else "that is in another group already"
-                )
-                raise ValueError(f"The 'groups' parameter names column {column} in group {name!r}, {wrong}.")
-            group_of_column[column] = number
-        if not len(columns):
-            raise ValueError(f"The 'groups' parameter must give each group a column. Got none for {name!r}.")
-    left = np.flatnonzero(group_of_column < 0)
-    if len(left):
-        raise ValueError(
-            f"The 'groups' parameter must put every column into a group. Got none for column {left[0]} "
-            f"({names[left[0]]!r}): give it a group of its own."
-        )
-    return list(groups), group_of_column
-
-
-def grouped_values(matrix: Matrix, group_of_column: Ints) -> Any:
-    """What stands in each row and group: a number, or a tuple of them for a group of several columns."""
-    sizes = np.bincount(group_of_column)
-    if (sizes == 1).all():
-        return matrix if len(sizes) < 2 else matrix[:, np.argsort(group_of_column, kind="stable")]
-    rows = dense(matrix)
-    values = np.empty((rows.shape[0], len(sizes)), dtype=object)
-    for group, size in enumerate(sizes):
-        columns = np.flatnonzero(group_of_column == group)
-        cells = rows[:, columns].tolist()
-        values[:, group] = [row[0] for row in cells] if size == 1 else _as_objects([tuple(row) for row in cells])
-    return values
-
-
-def grouped_typical_rows(typical_rows: TypicalRows, group_of_column: Ints) -> Any:
-    """The typical rows by groups, (n_typical, n_groups): NaN for groups of several columns."""
-    sizes = np.bincount(group_of_column)
-    if (sizes == 1).all():
-        return typical_rows.rows[:, np.argsort(group_of_column, kind="stable")]
-    values = np.full((typical_rows.rows.shape[0], len(sizes)), np.nan)
-    single = np.flatnonzero(sizes[group_of_column] == 1)
-    values[:, group_of_column[single]] = dense(typical_rows.rows[:, single])
-    return values
-
-
-def typical_ranges(typical_rows: TypicalRows, group_of_column: Ints) -> list[Typical]:
-    """For each group of one column the range of its typical values; nothing for the others."""
-    sizes = np.bincount(group_of_column)
-    typical = [Typical()] * len(sizes)
-    for column, group in enumerate(group_of_column):
-        if sizes[group] == 1:
-            typical[group] = Typical(low=float(typical_rows.low[column]), high=float(typical_rows.high[column]))
-    return typical
-
-
-def _as_objects(values: list[Any]) -> npt.NDArray[Any]:
-    made = np.empty(len(values), dtype=object)
-    made[:] = values
-    return made

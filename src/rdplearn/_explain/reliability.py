@@ -31,7 +31,8 @@ from rdplearn._model.combination import Combination, mean_of
 from rdplearn._scoring.threshold import rate_threshold
 from rdplearn._types import Doubles
 
-TOP_SHARE, FEWEST_TOP = 0.01, 10
+TOP_SHARE, FEWEST_TOP = 0.01, 10  # of the rows: the top, at least so many, and at most half of them
+SEED = 0  # of halves of members and of draws: the same scores give the same words
 PER_TOP_ROW = 10  # of the highest rows; what is further down hardly ever is at the top for half of the members
 N_SPLITS, N_DRAWS = 10, 100
 FALSE_ALARM_RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -156,31 +157,32 @@ def assess(
     """
     combination = combination or mean_of(scaled.shape[1])
     n_rows = len(scaled) if n_rows is None else n_rows
-    has_company = len(combination.weights) > 1 and len(scaled) > 1
     return Assessment(
         n_rows=n_rows,
         n_judged=len(scaled),
-        stability=ranking_stability(scaled, combination) if has_company else None,
+        stability=ranking_stability(scaled, combination) if has_company(scaled, combination) else None,
         alarms=alarm_table(scaled, combination, n_rows=n_rows),
         distribution=score_distribution(combination.over_members(scaled)),
         view_agreement=view_agreement(scaled, views) if views is not None else None,
     )
 
 
+def has_company(scaled: npt.NDArray[Any], combination: Combination) -> bool:
+    """Whether there are several members, and several rows, so that halves of the ensemble can be compared."""
+    return len(combination.weights) > 1 and len(scaled) > 1
+
+
 def ranking_stability(
     scaled: npt.NDArray[Any],
     combination: Combination | None = None,
     *,
-    top_share: float = TOP_SHARE,
     n_rows: int | None = None,
-    seed: int = 0,
 ) -> RankingStability:
     """How stable the rows at the top are between halves of the ensemble, and so between seeds.
 
     Parameters
     ----------
     scaled : (n_rows, n_members), at least two of each
-    top_share : which part of the rows is the top; at least 10 rows, and at most half of them
     n_rows : of the table, if these are but its highest rows; the top is then at most a tenth of them
 
     Examples
@@ -202,8 +204,8 @@ def ranking_stability(
     combination = combination or mean_of(n_members)
     n_rows = n_judged if n_rows is None else n_rows
     most = n_judged // 2 if n_rows == n_judged else n_judged // PER_TOP_ROW
-    n_top = max(1, min(max(FEWEST_TOP, round(top_share * n_rows)), most))
-    rng = np.random.default_rng(seed)
+    n_top = max(1, min(max(FEWEST_TOP, round(TOP_SHARE * n_rows)), most))
+    rng = np.random.default_rng(SEED)
     shared = [_shared_top(scaled, combination, rng.permutation(n_members), n_top) for _ in range(N_SPLITS)]
     by_chance = n_top / n_rows
     agreement = max(0.0, (float(np.mean(shared)) - by_chance) / (1.0 - by_chance))
@@ -248,7 +250,6 @@ def alarm_table(
     *,
     false_alarm_rates: Sequence[float] = FALSE_ALARM_RATES,
     n_rows: int | None = None,
-    seed: int = 0,
 ) -> list[Alarms]:
     """The number of alarms at several false-alarm rates, with its uncertainty; rates below one row are left out.
 
@@ -272,7 +273,7 @@ def alarm_table(
     scores = combination.over_members(scaled)
     rates = [rate for rate in false_alarm_rates if rate * len(scores) >= 1] or [max(false_alarm_rates)]
     lines = [rate_threshold(scores, rate, combination) for rate in rates]
-    shares = _drawn_shares(scaled, combination, rates, np.random.default_rng(seed))
+    shares = _drawn_shares(scaled, combination, rates, np.random.default_rng(SEED))
     table = []
     for rate, line, of_rate in zip(rates, lines, shares.T, strict=True):
         n_alarms = int(np.sum(scores > line))

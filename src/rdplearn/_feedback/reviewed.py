@@ -429,9 +429,10 @@ class Reviewed(ReportingMixin, BaseEstimator):
         return ["; ".join(each) for each in words]
 
 
-def _identity(detector: RDPDetector) -> tuple[float, float, int]:
-    """What changes when a detector is fitted again."""
-    return float(detector.offset_), float(detector.typical_rows_.score), int(detector.n_features_in_)
+def _identity(detector: RDPDetector) -> tuple[float, ...]:
+    """What changes when a detector is fitted again: its threshold, its columns, and what is typical to each member."""
+    typical = np.concatenate([panel.typical for panel in detector.panels_])
+    return (float(detector.offset_), float(detector.n_features_in_), *typical.tolist())
 
 
 def _first_reasons(explanation: Any) -> npt.NDArray[Any]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rdplearn._fit_plan import all_scaled_scores
 from rdplearn._types import Doubles, Matrix
+from rdplearn._voices import all_scaled_scores
 
 if TYPE_CHECKING:
     from rdplearn.detector import RDPDetector

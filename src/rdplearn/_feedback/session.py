@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rdplearn._feedback.answers_file import AnswerLine, AnswersFile, cell_texts, now, read_answers, same_cell
 from rdplearn._feedback.tables import ReviewedTable
 from rdplearn._types import Matrix
-from rdplearn.errors import TableError
+from rdplearn.errors import TableError, no_rows
 from rdplearn.table import Table
 from rdplearn.table.frames import read_frame
 from rdplearn.table.wording import shown
@@ -52,7 +52,7 @@ class ReviewSession:
         self.model, self.path, self.strategy = model, path, strategy
         self.rows = pa.Table.from_batches(list(table.batches()))
         if self.rows.num_rows == 0:
-            raise TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
+            raise no_rows(table.name)
         self.matrix = model.encoder.transform(table)
         self.file = AnswersFile(tuple(self.rows.column_names), [])
         self._kept = _content(path)

@@ -17,10 +17,8 @@ it finds as odd (`tails.py`), and the largest counts: one voice is enough. That 
 scale once more, for the more voices there are, the more often one of them is surprised. A score of 3 reads "about one
 row in a thousand is as odd".
 
-The voice of distances pays a *price* first, so that it is heard only when it is sure: anomalies may be among the rows
-that it knows. How well does it know the table? Made-up rows tell (`made_up_rows.py`). If it tells them from rows of the
-table better than members with the novelty loss do, its price falls, and its members score by more rows; if it is
-clearly better, the others pay in its place. If it alone sees holes between the rows, its price falls by more than half.
+A voice may pay a *price* first, so that it is heard only when it is sure (`prices.py`). What members say of rows that
+they were trained on is held against those that were not (`judges.py`).
 """
 
 from __future__ import annotations
@@ -39,12 +37,6 @@ from rdplearn._views.tails import LONG_WAY, RESIDUAL_POINTS, VOICE_POINTS, Point
 
 LEAST = 0.01  # times the typical score: below this, better predicted is not more normal
 SMALLEST_SPREAD, SMALLEST_SCORE = 1e-3, 1e-12
-MIDDLE_OF_NORMAL = (0.1587, 0.8413)  # two standard deviations apart in a normal distribution
-PRICE = 1.2  # in nats, of a voice of distances that tells made-up rows as well as the other voice does
-CLEARLY = 0.15  # telling so many more of the made-up rows is worth one price
-HOLES, HOLES_WORTH = (0.3, 0.4), 0.6  # telling so many more rows between others is worth this part of a price
-LIMITS = (-1.0, 2.0)  # of how many prices it is worth; beyond one, the other voice pays
-ODD = 0.8  # share of the rows of the table that are not odd
 DECIMALS = 12  # of the score
 NATS = float(np.log(10.0))  # in one unit of the score
 LARGEST_SCORE = 1e38  # which single precision can hold, and sums of which double precision can
@@ -207,95 +199,6 @@ def with_voices(
     told = tell_normal(unscaled.logs_of(ascending / NATS), None if kinds is None else partial(kinds.among_high, order))
     normal = ascending[told.is_normal]
     return replace(unscaled, scale=score_curve(np.exp(normal), RESIDUAL_POINTS))
-
-
-def fair_prices(made_up: Sequence[float], between: Sequence[float] = (0.0, 0.0)) -> list[float]:
-    """What the two voices pay, by how many made-up rows novelty tells from rows of the table, and how many distance.
-
-    made_up : where nothing goes together, see `share_told`; between : where they lie between rows, see `share_beyond`
-
-    Examples
-    --------
-    >>> [fair_prices((0.7, told)) for told in (0.55, 0.7, 0.85, 1.0)]
-    [[0.0, 2.4], [0.0, 1.2], [0.0, 0.0], [1.2, 0.0]]
-    >>> [fair_prices((0.7, 0.7), (0.2, told)) for told in (0.5, 0.55, 0.9)]
-    [[0.0, 1.2], [0.0, 0.84], [0.0, 0.48]]
-    """
-    knows_more = (made_up[1] - made_up[0]) / CLEARLY
-    sees_holes = float(np.interp(between[1] - between[0], HOLES, (0.0, HOLES_WORTH)))
-    of_distance = round(PRICE * (1.0 - float(np.clip(knows_more + sees_holes, *LIMITS))), DECIMALS)
-    return [max(0.0, -of_distance), max(0.0, of_distance)]
-
-
-def share_told(made_up: Doubles, real: Doubles) -> float:
-    """How often a made-up row has a higher score than a row of the table; a tie counts half.
-
-    Examples
-    --------
-    >>> share_told(np.array([1.0, 3.0]), np.array([0.0, 2.0, 3.0]))
-    0.5833333333333334
-    """
-    real = np.sort(real)
-    below = [np.searchsorted(real, made_up, side) for side in ("left", "right")]
-    return float(np.mean(below)) / len(real)
-
-
-def of_others(
-    scaled: npt.NDArray[np.floating], seen: Flags, weights: Doubles, teams: Sequence[Ints]
-) -> npt.NDArray[np.floating]:
-    """What members say of rows of the fit, as if these were new: by those members alone that have not seen a row.
-
-    A row counts by how far it is from what its judges say of unseen rows. Few judges differ more by chance than a whole
-    team: what chance adds, told by how much judges of the same row differ, is taken off again.
-
-    scaled : as in `Combination.over_members`; seen : (n_rows, n_members), whether a member was trained on a row
-    Rows that a whole team has seen are left out, unless that is true of all.
-
-    Examples
-    --------
-    >>> seen = np.array([[True, False], [False, True], [True, True]])
-    >>> of_others(np.array([[0.0, 2.0], [3.0, 1.0], [1.0, 1.0]]), seen, np.full(2, 0.5), [np.arange(2)]).tolist()
-    [[3.0, 2.0], [3.0, 2.0]]
-    """
-    is_judged = have_judges(seen, teams)
-    if not is_judged.any():
-        return scaled
-    filled, seen = scaled[is_judged].copy(), seen[is_judged]
-    for team in teams:
-        filled[:, team] = _by_judges(filled[:, team].astype(np.float64), ~seen[:, team], weights[team])
-    return filled
-
-
-def have_judges(seen: Flags, teams: Sequence[Ints]) -> Flags:
-    """For which rows every team has a member that has not seen them."""
-    return np.all([~seen[:, team].all(axis=1) for team in teams], axis=0)
-
-
-def _by_judges(scaled: Doubles, judges: Flags, weights: Doubles) -> Doubles:
-    """`of_others` of one team. judges : (n_rows, n_members), of which each row has one at least."""
-    usual = np.array([np.median(said[by] if by.any() else said) for said, by in zip(scaled.T, judges.T, strict=True)])
-    shares = weights * judges
-    shares /= shares.sum(axis=1, keepdims=True)
-    apart = scaled - usual
-    ours = (shares * apart).sum(axis=1)
-    chance = (shares**2).sum(axis=1)  # of the variance of one judge; less of many
-    of_judge = np.sum(shares * (apart - ours[:, None]) ** 2) / max(np.sum(1.0 - chance), SMALLEST_SPREAD)
-    low, high = np.quantile(ours, MIDDLE_OF_NORMAL)
-    of_row = max(((high - low) / 2) ** 2 - of_judge * float(chance.mean()), 0.0)
-    of_team = of_row + of_judge * np.sum((weights / weights.sum()) ** 2)
-    shrunk = np.sqrt(of_team / np.maximum(of_row + of_judge * chance, SMALLEST_SCORE))
-    return np.asarray(usual + (np.minimum(shrunk, 1.0) * ours)[:, None])
-
-
-def share_beyond(made_up: Doubles, real: Doubles) -> float:
-    """How many made-up rows have a higher score than four in five rows of the table.
-
-    Examples
-    --------
-    >>> share_beyond(np.array([1.0, 5.0]), np.arange(5.0))
-    0.5
-    """
-    return float(np.mean(made_up > np.quantile(real, ODD)))
 
 
 def relative_logs(scores: Floats, typical: Floats | float) -> Floats:

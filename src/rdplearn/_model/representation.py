@@ -39,7 +39,7 @@ class Representation:
 
     @property
     def n_components(self) -> int:
-        """Numbers in φ(x)."""
+        """Components of φ(x)."""
         return self.layers[-1][1].size
 
     def __call__(self, rows: Rows) -> Floats:

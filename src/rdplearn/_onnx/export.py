@@ -15,7 +15,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rdplearn._files.atomic import written_whole
-from rdplearn._fit_plan import scoring_panels
 from rdplearn._model.anomaly_scores import SAME
 from rdplearn._model.combination import LEAST, NATS, SMALLEST_SCORE, Combination, Voice
 from rdplearn._model.losses import REPRESENTATION_SLOPE
@@ -27,6 +26,7 @@ from rdplearn._onnx.graph import Graph, Value, leaky, unit_length
 from rdplearn._onnx.views import piecewise_linear, view_nodes
 from rdplearn._types import Ints
 from rdplearn._views.unit_rows import SMALLEST_NORM
+from rdplearn._voices import scoring_panels
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import unknown_choice

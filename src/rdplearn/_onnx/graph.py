@@ -122,9 +122,9 @@ def require_onnx() -> None:
         raise ImportError(f"export_onnx needs the onnx package, which is not installed. Run: {INSTALL}")
 
 
-def leaky(graph: Graph, values: Value, slope: float, dtype: Any = np.float32) -> Value:
+def leaky(graph: Graph, values: Value, slope: float) -> Value:
     """Leaky rectifier: the values where positive, `slope` times them elsewhere."""
-    return graph.add("Max", values, graph.add("Mul", values, np.array(slope, dtype)))
+    return graph.add("Max", values, graph.add("Mul", values, np.array(slope, np.float32)))
 
 
 def unit_length(graph: Graph, vectors: Value, smallest: float) -> Value:

@@ -46,10 +46,10 @@ class CsvRows:
         publish(grown, target)
 
     def _written(self, table: pa.Table, *, header: bool) -> bytes:
-        import pyarrow.csv as pc
+        from pyarrow import csv
 
         content = io.BytesIO()
-        pc.write_csv(table, content, pc.WriteOptions(include_header=header))
+        csv.write_csv(table, content, csv.WriteOptions(include_header=header))
         return content.getvalue()
 
 

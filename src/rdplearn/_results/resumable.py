@@ -19,13 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rdplearn._files.atomic import (
-    checked_target,
-    disk_faults_told,
-    open_own,
-    remove_left_overs,
-    replaced_whole,
-)
+from rdplearn._files.atomic import checked_target, disk_faults_told, open_own, remove_left_overs, replaced_whole
 from rdplearn._files.lock import is_ours
 from rdplearn._results.formats import format_of
 from rdplearn.errors import TableError

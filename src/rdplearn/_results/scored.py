@@ -20,7 +20,7 @@ from rdplearn._types import Doubles, Ints
 from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.wording import shown
-from rdplearn.table_model import REPORTED, SCORE, TableModel
+from rdplearn.table_model import REPORTED, SCORE, TableModel, anomaly_scores_of
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,7 @@ class ScoredRows(RowsWithResults):
 def scored_rows(model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[ScoredRows]:
     """Score a table of any size with a detector; batches are the same on every pass."""
     for rows, first_row, normality in numbered_results(model, table, model.estimator.score_samples, skip_rows):
-        scores = 0.0 - normality  # never -0
-        yield ScoredRows(rows, first_row, scores, normality < model.estimator.offset_)
+        yield ScoredRows(rows, first_row, anomaly_scores_of(normality), normality < model.estimator.offset_)
 
 
 class TopRows:

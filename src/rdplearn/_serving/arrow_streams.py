@@ -15,10 +15,11 @@ import pyarrow.types as types
 
 from rdplearn._serving.limits import Limits
 from rdplearn._serving.problems import bad_request, too_large, unusable_rows
+from rdplearn.table.arrow_files import COMPRESSION, HEADER, RECORDS_OF_DICTIONARY
+from rdplearn.table.flatbuffers import field_at, table_at
 from rdplearn.table.wording import shown
 
 ARROW_STREAM = "application/vnd.apache.arrow.stream"
-HEADER, COMPRESSION = 2, 3  # places of fields in the tables Message and RecordBatch of Arrow's format
 
 
 def read_arrow(body: bytes, limits: Limits) -> pa.RecordBatch:
@@ -43,7 +44,7 @@ def read_arrow(body: bytes, limits: Limits) -> pa.RecordBatch:
         if not sum(batch.num_rows for batch in batches):
             raise unusable_rows("There are no rows in the request. Send at least one.")
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError) as fault:
+    except (pa.ArrowException, OSError, ValueError, KeyError, MemoryError, struct.error) as fault:
         told = " ".join(str(fault).split())[:200]
         raise bad_request(f"The body cannot be read as an Arrow IPC stream: {told}.") from None
 
@@ -72,20 +73,11 @@ def is_compressed(message: Any) -> bool:
     [False]
     """
     buffer = message.metadata.to_pybytes()
-    table = struct.unpack_from("<I", buffer, 0)[0]
-    header = _field(buffer, table, HEADER)
+    message_at = struct.unpack_from("<I", buffer, 0)[0]
+    header = table_at(buffer, field_at(buffer, message_at, HEADER))
     if header and message.type == "dictionary":
-        header = _field(buffer, header, 1)  # the values of a dictionary are a RecordBatch, its second field
-    return bool(header and _field(buffer, header, COMPRESSION))
-
-
-def _field(buffer: bytes, table: int, place: int) -> int:
-    """Where a flatbuffer table's field of its own begins; 0 where it is left out."""
-    entries = table - struct.unpack_from("<i", buffer, table)[0]
-    if 4 + 2 * place >= struct.unpack_from("<H", buffer, entries)[0]:
-        return 0
-    offset: int = struct.unpack_from("<H", buffer, entries + 4 + 2 * place)[0]
-    return table + offset + int(struct.unpack_from("<I", buffer, table + offset)[0]) if offset else 0
+        header = table_at(buffer, field_at(buffer, header, RECORDS_OF_DICTIONARY))
+    return bool(header and field_at(buffer, header, COMPRESSION))
 
 
 def _refuse_copies(name: str, column: pa.Array, limits: Limits) -> None:

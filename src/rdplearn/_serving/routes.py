@@ -28,7 +28,7 @@ from rdplearn._serving.service import Service
 from rdplearn._serving.tensors import JSON_LENGTH, InferRequest, check_version, describe_model
 from rdplearn._version import __version__
 from rdplearn.table.wording import shown
-from rdplearn.table_model import REPORTED, SCORE
+from rdplearn.table_model import REPORTED, SCORE, threshold_of
 
 ABOUT = "Scores rows of tables: how unlike the rest they are, whether to report them, and why."
 
@@ -204,8 +204,7 @@ async def _read_rows(request: Request, service: Service) -> pa.RecordBatch:
 
 
 def _about(served: ServedModel, loaded: LoadedModel) -> dict[str, Any]:
-    threshold = -float(loaded.model.estimator.offset_)
-    return {"model": served.name, "version": loaded.version, "threshold": threshold}
+    return {"model": served.name, "version": loaded.version, "threshold": threshold_of(loaded.model.estimator)}
 
 
 def _as_json(told: Any) -> Response:

@@ -17,6 +17,7 @@ from rdplearn.errors import TableError
 from rdplearn.table import Table
 from rdplearn.table.findings import UNSEEN, Findings
 from rdplearn.table.wording import shown
+from rdplearn.table_model import anomaly_scores_of
 
 REQUEST = "the request"
 MOST_REMEMBERED = 100
@@ -121,7 +122,7 @@ def score(job: Rows) -> Scored:
     """Score rows, in blocks that bound the memory."""
     blocks = _Blocks(job)
     parts = [job.loaded.model.estimator.score_samples(matrix) for _, matrix in blocks]
-    return blocks.scored(0.0 - np.concatenate(parts))  # never -0
+    return blocks.scored(anomaly_scores_of(np.concatenate(parts)))
 
 
 def explain(job: Rows) -> Explained:

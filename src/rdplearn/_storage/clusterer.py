@@ -25,10 +25,11 @@ from rdplearn._storage.common import (
     with_parameters,
 )
 from rdplearn._storage.container import Layout
-from rdplearn._types import Arrays
+from rdplearn._transformer_parameters import check_parameters
+from rdplearn._types import Arrays, arrays_under
 from rdplearn.clusterer import RDPClusterer
 from rdplearn.errors import ModelFileError
-from rdplearn.transformer import RDPTransformer, check_parameters
+from rdplearn.transformer import RDPTransformer
 
 OWNER = "Its description of the clusterer"
 OF_TRANSFORMER = "transformer."  # its arrays' names begin with this
@@ -110,10 +111,7 @@ def rebuild(description: Any, arrays: Arrays) -> RDPClusterer:
     labels = arrays["labels"]
     if stored.n_rows and not 0 <= labels.min() <= labels.max() < clusterer.n_clusters:
         raise ModelFileError(f"Its array 'labels' must hold clusters from 0 to {clusterer.n_clusters - 1}.")
-    clusterer.transformer_ = stored_transformer.rebuild(
-        stored.transformer,
-        {name.removeprefix(OF_TRANSFORMER): array for name, array in arrays.items() if name.startswith(OF_TRANSFORMER)},
-    )
+    clusterer.transformer_ = stored_transformer.rebuild(stored.transformer, arrays_under(OF_TRANSFORMER, arrays))
     clusterer.kmeans_ = _rebuild_kmeans(stored, clusterer, arrays["centres"])
     clusterer.labels_ = clusterer.kmeans_.labels_ = labels
     clusterer.inertia_ = clusterer.kmeans_.inertia_ = float(stored.inertia)

@@ -6,34 +6,20 @@ header asks for, so that they can be checked before they are read.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from rdplearn._detector_parameters import check_parameters
 from rdplearn._explain.typical_rows import TypicalRows
 from rdplearn._files.checked_values import as_mapping, make, require
-from rdplearn._fit_plan import check_parameters, scoring_panels
-from rdplearn._model.anomaly_scores import N_SUBSAMPLES
 from rdplearn._model.combination import LARGEST_SCORE, Combination, Voice
-from rdplearn._model.mapping import Identity, Projection
-from rdplearn._model.mapping import Mapping as DrawnMapping
-from rdplearn._model.panel import Panel, Round
-from rdplearn._model.representation import Representation
 from rdplearn._scoring.scores import scaled_scores
-from rdplearn._storage.cells import (
-    CURVE_FIELDS,
-    StoredCells,
-    cells_layout,
-    describe_cells,
-    read_cells,
-    rebuild_cells,
-    rebuild_curves,
-)
+from rdplearn._storage.cells import StoredCells, cells_layout, describe_cells, read_cells, rebuild_cells
 from rdplearn._storage.common import (
     history_array,
     plain_mapping,
@@ -43,22 +29,28 @@ from rdplearn._storage.common import (
     rebuilt_mapping,
     stored_names,
     take_columns,
-    widths_of,
     with_parameters,
 )
 from rdplearn._storage.container import Layout
-from rdplearn._types import Arrays
-from rdplearn._views.curves import CurveView
+from rdplearn._storage.panels import (
+    ACTIVATIONS,
+    StoredPanel,
+    describe_panel,
+    is_view,
+    layer_sizes,
+    panel_arrays,
+    panel_layout,
+    read_panel,
+    rebuild_panel,
+)
+from rdplearn._types import Arrays, arrays_under
 from rdplearn._views.matrix import canonical_csr
-from rdplearn._views.minmax import MinMaxView, UnchangedView
-from rdplearn._views.view import SingleView, View
+from rdplearn._voices import scoring_panels
 from rdplearn.defaults import DetectorChoices, choose_for_detector
 from rdplearn.detector import RDPDetector
 from rdplearn.errors import ModelFileError
 
 OWNER = "Its description of the detector"
-ACTIVATIONS = ("leaky", "linear", "cosine")
-VIEW_FIELDS = {"minmax": ("low", "width"), "unchanged": (), "curves": CURVE_FIELDS}
 CHOICES = {
     "n_members": int,
     "n_components": int,
@@ -73,37 +65,6 @@ CHOICES = {
 TOO_LARGE = 0.99 * LARGEST_SCORE  # what stands for "farther than numbers go", up to rounding
 HISTORY_COUNTS = ("member", "round", "n_kept", "step")
 HISTORY_NUMBERS = ("cut", "distance_loss", "novelty_loss")
-
-
-@dataclass(frozen=True)
-class StoredView:
-    """One of the views that stand side by side in a panel. n_knots : of its curves, 0 if it has none."""
-
-    kind: str
-    n_knots: int
-
-
-@dataclass(frozen=True)
-class StoredPanel:
-    """Members that share a view and a kind of mapping.
-
-    members : their numbers
-    activation : of the random mapping after its projection; None for the original space
-    n_rounds : how many rounds of its members there are
-    n_components : of φ
-    n_references : rows in φ's space that members without the novelty loss score by, in `n_subsamples`, of which
-        `neighbour` says which counts; 0 with it
-    """
-
-    members: list[int]
-    views: list[dict[str, Any]]
-    activation: str | None
-    n_targets: int
-    n_rounds: int
-    n_components: int
-    n_references: int
-    n_subsamples: int
-    neighbour: int
 
 
 @dataclass(frozen=True)
@@ -159,7 +120,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         "member_weights": detector.combination_.weights,
     }
     for number, panel in enumerate(detector.panels_):
-        arrays |= {f"panel_{number}.{part}": array for part, array in _panel_arrays(panel)}
+        arrays |= {f"panel_{number}.{part}": array for part, array in panel_arrays(panel)}
     arrays |= {f"typical.{part}": array for part, array in _typical_arrays(detector.typical_rows_)}
     for number, voice in enumerate(_with_scale(detector.combination_)):
         arrays |= {f"voice_{number}.knots": voice.knots, f"voice_{number}.heights": voice.heights}
@@ -174,7 +135,7 @@ def describe(detector: RDPDetector) -> tuple[dict[str, Any], Arrays]:
         n_columns=int(detector.n_features_in_),
         column_names=stored_names(detector),
         offset=float(detector.offset_),
-        panels=[asdict(_describe_panel(panel)) for panel in detector.panels_],
+        panels=[asdict(describe_panel(panel)) for panel in detector.panels_],
         n_scoring=detector.n_scoring_rounds_,
         n_records=len(detector.history_),
         voices=[
@@ -202,7 +163,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
         "member_weights": ("F64", (sum(len(panel.members) for panel in panels),)),
     }
     for number, panel in enumerate(panels):
-        of_panel = _panel_layout(panel, stored.n_columns, _layer_sizes(detector, panel))
+        of_panel = panel_layout(panel, stored.n_columns, layer_sizes(detector, panel))
         wanted |= {f"panel_{number}.{part}": shape for part, shape in of_panel.items()}
     for number, voice in enumerate(_voices_of(stored)):
         wanted |= dict.fromkeys((f"voice_{number}.knots", f"voice_{number}.heights"), ("F64", (voice.n_knots,)))
@@ -216,22 +177,22 @@ def rebuild(description: Any, arrays: Arrays) -> RDPDetector:
     stored, panels, detector = _read(description)
     take_columns(detector, stored.n_columns, stored.column_names)
     detector.panels_ = [
-        _rebuild_panel(panel, stored.n_columns, _layer_sizes(detector, panel), _under(f"panel_{number}.", arrays))
+        rebuild_panel(panel, layer_sizes(detector, panel), arrays_under(f"panel_{number}.", arrays))
         for number, panel in enumerate(panels)
     ]
     detector.combination_ = Combination(detector.combination == "geometric", arrays["member_weights"])
-    if voices := [_rebuild_voice(v, _under(f"voice_{n}.", arrays)) for n, v in enumerate(_voices_of(stored))]:
+    if voices := [_rebuild_voice(v, arrays_under(f"voice_{n}.", arrays)) for n, v in enumerate(_voices_of(stored))]:
         scale = (voices[-1].knots, voices[-1].heights)
         detector.combination_ = replace(detector.combination_, voices=tuple(voices[:-1]), scale=scale)
     _require_shares(detector.combination_)
-    cells, of_cells = _cells_of(stored), _under("cells.", arrays)
+    cells, of_cells = _cells_of(stored), arrays_under("cells.", arrays)
     views = [panel.view for panel in detector.panels_]
     detector.cells_ = None if cells is None else rebuild_cells(cells, of_cells, views)
     detector.history_ = rebuild_history(arrays["history"], HISTORY_COUNTS, HISTORY_NUMBERS)
     detector.n_scoring_rounds_, detector.n_renewed_ = stored.n_scoring, stored.n_renewed
     detector.chosen_ = _rebuilt_choices(stored, detector)
     detector.offset_ = float(stored.offset)
-    detector.typical_rows_ = _rebuild_typical(stored, _under("typical.", arrays))
+    detector.typical_rows_ = _rebuild_typical(stored, arrays_under("typical.", arrays))
     return detector
 
 
@@ -262,21 +223,11 @@ def _read(description: Any) -> tuple[StoredDetector, list[StoredPanel], RDPDetec
         name: values.pop(name) for name in ("n_rounds", "n_references") if name in values
     }  # said once, there
     stored = make(StoredDetector, values, OWNER)
-    panels = [_read_panel(panel, of_all, stored.parameters) for panel in stored.panels]
+    panels = [read_panel(panel, of_all, stored.parameters, OWNER) for panel in stored.panels]
     parameters = _with_components(stored, panels)
     detector = with_parameters(RDPDetector, parameters, check_parameters, OWNER)
     _require_sense(stored, panels, detector)
     return stored, panels, detector
-
-
-def _read_panel(description: Any, of_all: Mapping[str, Any], parameters: Mapping[str, Any]) -> StoredPanel:
-    """The description of a panel, checked. of_all : what files of earlier formats say of all panels together."""
-    panel = {"neighbour": 0, **as_mapping(description, "a panel", OWNER)}
-    if of_all:
-        n_components = parameters.get("n_components")
-        earlier = {"n_components": panel.get("n_targets") if n_components is None else n_components}
-        panel = {**of_all, **earlier, "n_subsamples": N_SUBSAMPLES, **panel}
-    return make(StoredPanel, panel, OWNER)
 
 
 def _with_scoring(description: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -322,7 +273,7 @@ def _require_sense(stored: StoredDetector, panels: list[StoredPanel], detector: 
             "n_subsamples": panel.n_subsamples > 0 and panel.n_references % panel.n_subsamples == 0,
             "neighbour": 0 <= panel.neighbour <= panel.n_subsamples,
             "n_references": by_distance or detector.novelty_weight > 0,
-            "views": bool(panel.views) and all(_is_view(view, stored.n_columns) for view in panel.views),
+            "views": bool(panel.views) and all(is_view(view, stored.n_columns, OWNER) for view in panel.views),
             "activation": panel.activation in (*ACTIVATIONS, None),
             "n_targets": fits and (by_distance or panel.n_targets == n_components),
         }
@@ -356,13 +307,6 @@ def _rebuild_voice(stored: StoredVoice, arrays: Arrays) -> Voice:
     return Voice(np.array(stored.members), arrays["knots"], arrays["heights"], stored.price)
 
 
-def _is_view(description: Any, n_columns: int) -> bool:
-    view = make(StoredView, as_mapping(description, "a view", OWNER), OWNER)
-    if view.kind == "curves":
-        return view.n_knots >= n_columns
-    return view.kind in ("minmax", "unchanged") and view.n_knots == 0
-
-
 def _plain_choices(chosen: DetectorChoices) -> dict[str, Any]:
     plain = {field: plain_value(getattr(chosen, field)) for field in CHOICES}
     return {**plain, "views": list(chosen.views), "mapping": plain_mapping(chosen.mapping)}
@@ -381,104 +325,6 @@ def _rebuilt_choices(stored: StoredDetector, detector: RDPDetector) -> DetectorC
         require(name, chosen[name], hint, OWNER)
     mapping = tuple(rebuilt_mapping(chosen["mapping"], OWNER))
     return DetectorChoices(**{**chosen, "views": tuple(chosen["views"]), "mapping": mapping})
-
-
-def _layer_sizes(detector: RDPDetector, panel: StoredPanel) -> list[int]:
-    """Components that each layer of φ gives; those that predict distances beside the others have a single one."""
-    is_beside = panel.n_references > 0 and detector.novelty_weight > 0
-    return [*(() if is_beside else widths_of(detector)), panel.n_components]
-
-
-def _describe_panel(panel: Panel) -> StoredPanel:
-    mapping = panel.mappings[0] if isinstance(panel.mappings, list) else panel.mappings
-    n_targets = panel.n_components
-    if isinstance(mapping, Identity):
-        n_targets = panel.weights.shape[0]
-    elif isinstance(panel.mappings, list):
-        n_targets = cast(Projection, mapping).weights.shape[1]
-    return StoredPanel(
-        members=[int(number) for number in panel.members],
-        views=[asdict(_describe_view(view)) for view in panel.view.parts],
-        activation=mapping.activation if isinstance(mapping, Projection) else None,
-        n_targets=n_targets,
-        n_rounds=panel.n_rounds,
-        n_components=panel.n_components,
-        n_references=0 if panel.references is None else panel.references.shape[1],
-        n_subsamples=panel.n_subsamples,
-        neighbour=panel.neighbour,
-    )
-
-
-def _describe_view(view: SingleView) -> StoredView:
-    if isinstance(view, CurveView):
-        return StoredView("curves", len(view.knots))
-    return StoredView("minmax" if isinstance(view, MinMaxView) else "unchanged", 0)
-
-
-def _panel_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
-    for number, view in enumerate(panel.view.parts):
-        for field in VIEW_FIELDS[_describe_view(view).kind]:
-            yield f"view_{number}.{field}", getattr(view, field)
-    for number in range(panel.n_rounds):
-        for part, array in _round_arrays(panel.one_round(number)):
-            yield f"round_{number}.{part}", array
-
-
-def _round_arrays(panel: Panel) -> Iterator[tuple[str, Any]]:
-    yield "weights", panel.weights
-    yield "bias", panel.bias
-    for layer, (weights, bias) in enumerate(panel.deeper, start=1):
-        yield f"layer_{layer}.weights", weights
-        yield f"layer_{layer}.bias", bias
-    yield "typical", panel.typical
-    mappings = panel.mappings if isinstance(panel.mappings, list) else [panel.mappings]
-    projections = [mapping for mapping in mappings if isinstance(mapping, Projection)]
-    if projections:
-        yield "mapping_weights", np.concatenate([projection.weights for projection in projections], axis=1)
-        yield "mapping_offset", np.concatenate([projection.offset for projection in projections])
-        yield "mapping_centre", np.concatenate([projection.centre for projection in projections])
-    if panel.references is not None:
-        yield "references", panel.references
-
-
-def _panel_layout(panel: StoredPanel, n_columns: int, sizes: list[int]) -> Layout:
-    wanted: Layout = {}
-    for number, view in enumerate(panel.views):
-        lengths = {"low": n_columns, "width": n_columns, "starts": n_columns + 1}
-        for field in VIEW_FIELDS[view["kind"]]:
-            kind = "I64" if field == "starts" else "F64"
-            wanted[f"view_{number}.{field}"] = (kind, (lengths.get(field, view["n_knots"]),))
-    n_seen, n_members = n_columns * len(panel.views), len(panel.members)
-    for number in range(panel.n_rounds):
-        start = f"round_{number}"
-        wanted[f"{start}.weights"] = ("F32", (n_seen, n_members * sizes[0]))
-        wanted[f"{start}.bias"] = ("F32", (n_members * sizes[0],))
-        for layer, (n_in, n_out) in enumerate(itertools.pairwise(sizes), start=1):
-            wanted[f"{start}.layer_{layer}.weights"] = ("F32", (n_members, n_in, n_out))
-            wanted[f"{start}.layer_{layer}.bias"] = ("F32", (n_members, n_out))
-        wanted[f"{start}.typical"] = ("F32", (n_members,))
-        if panel.activation is not None:
-            wanted[f"{start}.mapping_weights"] = ("F32", (n_seen, n_members * panel.n_targets))
-            wanted[f"{start}.mapping_offset"] = ("F32", (n_members * panel.n_targets,))
-            wanted[f"{start}.mapping_centre"] = ("F32", (n_members * panel.n_targets,))
-        if panel.n_references:
-            wanted[f"{start}.references"] = ("F32", (n_members, panel.n_references, sizes[-1]))
-    return wanted
-
-
-def _rebuild_panel(panel: StoredPanel, n_columns: int, sizes: list[int], arrays: Arrays) -> Panel:
-    views = [
-        _rebuild_view(view["kind"], n_columns, _under(f"view_{number}.", arrays))
-        for number, view in enumerate(panel.views)
-    ]
-    members = [
-        [_rebuild_round(place, panel, sizes, _under(f"round_{number}.", arrays)) for number in range(panel.n_rounds)]
-        for place in range(len(panel.members))
-    ]
-    rebuilt = Panel(panel.members, View(tuple(views)), panel.n_rounds, members[0][0])
-    for place, rounds in enumerate(members):
-        rebuilt.put(place, rounds)
-    return rebuilt
 
 
 def _typical_arrays(typical_rows: TypicalRows) -> Iterator[tuple[str, Any]]:
@@ -524,34 +370,3 @@ def _rebuild_typical(stored: StoredDetector, arrays: Arrays) -> TypicalRows:
         score=float(stored.typical_score),
         company=company if stored.n_company else typical,
     )
-
-
-def _under(start: str, arrays: Arrays) -> Arrays:
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-
-
-def _rebuild_view(kind: str, n_columns: int, arrays: Arrays) -> SingleView:
-    if kind == "unchanged":
-        return UnchangedView()
-    if kind == "minmax":
-        if not (arrays["width"] > 0).all():
-            raise ModelFileError("Its array 'width' of a view must be positive.")
-        return MinMaxView(arrays["low"], arrays["width"])
-    return rebuild_curves("", arrays)
-
-
-def _rebuild_round(place: int, panel: StoredPanel, sizes: list[int], arrays: Arrays) -> Round:
-    here = slice(place * sizes[0], (place + 1) * sizes[0])
-    mapping: DrawnMapping = Identity()
-    if panel.activation is not None:
-        targets = slice(place * panel.n_targets, (place + 1) * panel.n_targets)
-        offset, centre = arrays["mapping_offset"][targets], arrays["mapping_centre"][targets]
-        mapping = Projection(arrays["mapping_weights"][:, targets], offset, centre, cast(Any, panel.activation))
-    references = arrays["references"][place] if "references" in arrays else None
-    deeper = [
-        (arrays[f"layer_{layer}.weights"][place], arrays[f"layer_{layer}.bias"][place])
-        for layer in range(1, len(sizes))
-    ]
-    representation = Representation(arrays["weights"][:, here], arrays["bias"][here], tuple(deeper))
-    typical, how = float(arrays["typical"][place]), (panel.n_subsamples, panel.neighbour)
-    return Round(representation, mapping, references, typical, *how)

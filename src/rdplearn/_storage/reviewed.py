@@ -17,7 +17,7 @@ from rdplearn._feedback.reviewed import LEARNINGS, Reviewed
 from rdplearn._files.checked_values import as_mapping, make
 from rdplearn._storage import detector as stored_detector
 from rdplearn._storage.container import Layout
-from rdplearn._types import Arrays
+from rdplearn._types import Arrays, arrays_under
 from rdplearn.errors import ModelFileError
 
 OWNER = "Its description of the answers"
@@ -95,10 +95,7 @@ def layout(description: Any, n_arrays: int) -> Layout:
 def rebuild(description: Any, arrays: Arrays) -> Reviewed:
     """Put a reviewed detector together from its description and its arrays, which fit its `layout`."""
     stored = _read(description)
-    of_detector = {
-        name.removeprefix(OF_DETECTOR): array for name, array in arrays.items() if name.startswith(OF_DETECTOR)
-    }
-    reviewed = Reviewed(stored_detector.rebuild(stored.detector, of_detector))
+    reviewed = Reviewed(stored_detector.rebuild(stored.detector, arrays_under(OF_DETECTOR, arrays)))
     reviewed.learning_ = stored.learning
     for rule in stored.rules:
         reviewed.add_rule(_rebuild_rule(rule, stored.n_columns))

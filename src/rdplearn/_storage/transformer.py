@@ -31,12 +31,13 @@ from rdplearn._storage.common import (
     with_parameters,
 )
 from rdplearn._storage.container import Layout
+from rdplearn._transformer_parameters import check_parameters
 from rdplearn._types import Arrays, Floats
 from rdplearn._views.minmax import MinMaxView, UnchangedView
 from rdplearn._views.unit_rows import CentredRows, WeightedUnitRows
 from rdplearn.defaults import FeatureView, TransformerChoices
 from rdplearn.errors import ModelFileError
-from rdplearn.transformer import RDPTransformer, check_parameters
+from rdplearn.transformer import RDPTransformer
 
 OWNER = "Its description of the transformer"
 KINDS_OF_ROWS = {

@@ -7,36 +7,30 @@ rounds learn from cleaner rows. The members of the last rounds do the scoring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rdplearn._model.anomaly_scores import (
-    N_SUBSAMPLES,
-    SUBSAMPLE_SIZE,
-    lifted,
-    mean_squares,
-    nearest_subsample_scores,
-)
+from rdplearn._model.anomaly_scores import N_SUBSAMPLES, SUBSAMPLE_SIZE, lifted, mean_squares, nearest_subsample_scores
 from rdplearn._model.combination import middle_score, relative_logs
-from rdplearn._model.even_residuals import can_even_out, divided, divided_mapping, sizes_of
+from rdplearn._model.even_residuals import can_even_out, divided, sizes_of
 from rdplearn._model.mapping import with_options
 from rdplearn._model.panel import Member, Round
 from rdplearn._model.representation import Phi, draw_representation
-from rdplearn._training.checkpoint import FitFolder, Piece
+from rdplearn._training.checkpoint import FitFolder
 from rdplearn._training.engines.engine import start_engine
 from rdplearn._training.flops import stretch_length
 from rdplearn._training.loop import diverged, train
-from rdplearn._training.phi import draw_phi, saved_phi, take_phi
+from rdplearn._training.phi import draw_phi
 from rdplearn._training.progress import Watch
 from rdplearn._training.row_space import RowSpace, entered, left, row_space
+from rdplearn._training.saved_members import go_on_from, save_member
 from rdplearn._training.settings import EngineName, TrainingSettings, TrainingTask
 from rdplearn._training.torch_options import NOTHING_WANTED, TorchOptions
-from rdplearn._types import Arrays, Floats, Ints, Rows
+from rdplearn._types import Floats, Ints, Rows
 from rdplearn.callbacks import Records, record_every, wants_to_stop
 
 SHORTEST = 0.05  # of the usual length of φ
@@ -137,7 +131,7 @@ class Boosting:
         if leading is None and may_rotate(settings, rows):
             self.span = row_space(rows)
         if settings.folder is not None:
-            self.go_on_from(settings.folder)
+            go_on_from(self, settings.folder)
 
     def begin_round(self) -> TrainingTask:
         """Draw a random mapping and a representation to be trained."""
@@ -199,7 +193,7 @@ class Boosting:
             self.member.spread = float(np.mean(self.logs[-settings.score_rounds :], axis=0).std())
         folder = settings.folder
         if folder is not None and (self.n_rounds_done % folder.every == 0 or self.n_rounds_done == settings.n_rounds):
-            folder.save(self.piece_name, Piece(self.member.history, self.state()))
+            save_member(self, folder)
 
     @property
     def is_kept(self) -> bool:
@@ -219,96 +213,6 @@ class Boosting:
         else:
             chosen = self.kept[self.rng.integers(len(self.kept), size=self.settings.n_references)]
         return Round(phi, self.mapping, phi(self.rows[chosen]), n_subsamples=n_subsamples, neighbour=neighbour)
-
-    # between two rounds, in the folder of a checkpoint: all but the random mappings, which are drawn again
-
-    @property
-    def piece_name(self) -> str:
-        """The name under which the member is saved."""
-        return f"member_{self.member.number:05}"
-
-    def state(self) -> Arrays:
-        """The member after a round, as arrays."""
-        arrays: Arrays = {
-            "n_rounds_done": np.array([self.n_rounds_done]),
-            "kept": self.kept,
-            "spread": np.array([self.member.spread]),
-        }
-        for number, trained in enumerate(self.member.rounds):
-            of_round: Arrays = {
-                "kept_before": self.kept_before[number],
-                "logs": self.logs[number],
-                "sizes": self.sizes[number],
-                "typical": np.array([trained.typical]),
-                **saved_phi(trained.phi),
-            }
-            if trained.references is not None:
-                of_round["references"] = trained.references
-            arrays |= {f"round_{number}.{name}": array for name, array in of_round.items()}
-        return arrays
-
-    def go_on_from(self, folder: FitFolder) -> None:
-        """Take up what was saved of this member."""
-        piece = folder.load(self.piece_name)
-        if piece is None:
-            return
-        self.check_piece(piece, partial(folder.require, self.piece_name))
-        self.member.history, self.member.spread = piece.records, float(piece.arrays["spread"][0])
-        self.n_rounds_done, self.kept = int(piece.arrays["n_rounds_done"][0]), piece.arrays["kept"]
-        self.watch.advance(self.member.number, self.n_rounds_done * self.settings.training.n_steps)
-        n_saved = sum(name.endswith(".typical") for name in piece.arrays)
-        for number in range(n_saved):
-            saved = _under(f"round_{number}.", piece.arrays)
-            self.kept_before.append(saved["kept_before"])
-            self.logs.append(saved["logs"])
-            self.sizes.append(saved["sizes"])
-            seed = self.seeds[self.n_rounds_done - n_saved + number]
-            self.member.rounds.append(self.drawn_again(seed, saved))
-
-    def check_piece(self, piece: Piece, require: Callable[[bool, str], None]) -> None:
-        """See that what was saved can be this member after some of its rounds."""
-        arrays, settings = piece.arrays, self.settings
-        for name, kind in (("n_rounds_done", "i"), ("kept", "i"), ("spread", "f")):
-            require(name in arrays and arrays[name].dtype.kind == kind and arrays[name].ndim == 1, f"its {name!r}")
-        require(len(arrays["spread"]) == len(arrays["n_rounds_done"]) == 1, "its 'n_rounds_done'")
-        n_done = int(arrays["n_rounds_done"][0])
-        require(0 < n_done <= settings.n_rounds, "its 'n_rounds_done'")
-        numbers = range(min(n_done, settings.n_rounds_kept))
-        of_round = [_under(f"round_{number}.", arrays) for number in numbers]
-        require(sum(map(len, of_round)) == len(arrays) - 3, "the names of its arrays")
-        like = saved_phi(draw_phi(self.rows, settings.n_components, settings.torch, np.random.default_rng(0)))
-        for each in of_round:
-            require({"kept_before", "logs", "sizes", "typical", *like} <= set(each), "the names of its arrays")
-            require(each["logs"].shape == self.draws.shape and each["typical"].shape == (1,), "its scores")
-            require(each["sizes"].shape in ((0,), (settings.n_components,)), "its 'sizes'")
-            for name, array in like.items():
-                require((each[name].shape, each[name].dtype) == (array.shape, array.dtype), f"its array {name!r}")
-            if settings.training.novelty_weight == 0:
-                shape = (settings.n_references, settings.n_components)
-                require("references" in each and each["references"].shape == shape, "its 'references'")
-        for kept in (arrays["kept"], *(each["kept_before"] for each in of_round)):
-            fits = kept.dtype == self.draws.dtype and 0 < len(kept) <= len(self.draws)
-            require(fits and kept.min() >= 0 and kept.max() < self.rows.shape[0], "the rows that it kept")
-
-    def drawn_again(self, seed: np.random.SeedSequence, saved: Arrays) -> Round:
-        """A round as it was: its mapping drawn again, φ from what was saved."""
-        settings, rng = self.settings, np.random.default_rng(seed)
-        mapping = self.random_mapping.draw(self.rows, saved["kept_before"], settings.n_components, rng)
-        phi = draw_phi(self.rows, settings.n_components, settings.torch, rng)
-        if saved["sizes"].size:
-            mapping = divided_mapping(mapping, saved["sizes"])
-        return Round(
-            phi=take_phi(phi, saved),
-            mapping=mapping,
-            references=saved.get("references"),
-            typical=float(saved["typical"][0]),
-            n_subsamples=settings.subsamples[0],
-            neighbour=settings.neighbour,
-        )
-
-
-def _under(start: str, arrays: Arrays) -> Arrays:
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def may_rotate(settings: BoostingSettings, rows: Rows) -> bool:

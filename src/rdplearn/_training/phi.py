@@ -6,7 +6,7 @@ import numpy as np
 
 from rdplearn._model.representation import Phi, Representation, draw_representation
 from rdplearn._training.torch_options import TorchOptions
-from rdplearn._types import Arrays, Rows
+from rdplearn._types import Arrays, Rows, arrays_under
 
 NETWORK = "network."
 
@@ -39,5 +39,5 @@ def take_phi(phi: Phi, arrays: Arrays) -> Phi:
         for layer, (weights, bias) in enumerate(phi.layers):
             weights[:], bias[:] = arrays[f"weights_{layer}"], arrays[f"bias_{layer}"]
     else:
-        phi.load({name.removeprefix(NETWORK): a for name, a in arrays.items() if name.startswith(NETWORK)})
+        phi.load(arrays_under(NETWORK, arrays))
     return phi

@@ -61,10 +61,8 @@ def renewed_combination(
     """
     if not combination.geometric:
         return mean_of(len(combination.weights))
-    weights, spreads = (
-        combination.weights.copy(),
-        {n: member.spread for n, member in zip(numbers, members, strict=True)},
-    )
+    weights = combination.weights.copy()
+    spreads = {number: member.spread for number, member in zip(numbers, members, strict=True)}
     for team in teams:
         new = np.array([number for number in team if number in spreads], dtype=np.int64)
         kept = np.setdiff1d(team, new)

@@ -321,9 +321,9 @@ def _surprise_of_few(column: Distinct) -> Curve:
     with np.errstate(over="ignore"):
         left = values - np.append(gaps[:1], gaps)[: len(values)]
         right = values + np.append(gaps, gaps[-1:])[: len(values)]
-    return np.stack([left, values, right], axis=1).ravel(), np.stack(
-        [np.full_like(heights, unseen), heights, np.full_like(heights, unseen)], axis=1
-    ).ravel()
+    beside = np.full_like(heights, unseen)
+    knots, above = np.stack([left, values, right], axis=1), np.stack([beside, heights, beside], axis=1)
+    return knots.ravel(), above.ravel()
 
 
 def _surprise_of_many(column: Distinct) -> Curve:

@@ -68,7 +68,7 @@ def change_of_share(n_known: int, of_known: int, n_new: int, of_new: int) -> Evi
 
 
 def rise_of_share(n_known: int, of_known: int, n_new: int, of_new: int) -> Evidence:
-    """The same of one side: the exact binomial test of the new rows, where the rate itself is known from so many rows.
+    """The same of one side: how much larger the share is now, and Fisher's exact test of that.
 
     Examples
     --------

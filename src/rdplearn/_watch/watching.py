@@ -16,7 +16,7 @@ from rdplearn._types import Doubles
 from rdplearn._watch.changes import SCORES, column_changes, gone_column, score_changes, with_correction
 from rdplearn._watch.verdict import Verdict, make_verdict
 from rdplearn.detector import RDPDetector
-from rdplearn.errors import TableError, told_already, warn_user
+from rdplearn.errors import TableError, no_rows, told_already, warn_user
 from rdplearn.table import RowSample, RowSampler, Table, open_table
 from rdplearn.table.memory import REMEMBERED_ROWS, ScoreMemory, TableMemory, count_memory, thinned, with_scores
 from rdplearn.table.profiles import count_numbers, learn_numbers
@@ -176,7 +176,7 @@ def _look(model: TableModel, table: Table, memory: TableMemory) -> tuple[RowSamp
             raise  # the disk is at fault, and says nothing about the rows
         return _sampled(table), None, [f"The rows could not be scored: {fault}"]
     if sampler.is_empty:
-        raise _no_rows(table)
+        raise no_rows(table.name)
     histogram = replace(memory.scores.histogram, counts=counted.tolist())
     return sampler.sample(), ScoreMemory(histogram, n_rows, n_beyond), []
 
@@ -186,12 +186,8 @@ def _sampled(table: Table) -> RowSample:
     for batch in table.batches():
         sampler.add(batch)
     if sampler.is_empty:
-        raise _no_rows(table)
+        raise no_rows(table.name)
     return sampler.sample()
-
-
-def _no_rows(table: Table) -> TableError:
-    return TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
 
 
 def _why_no_scores(model: TableModel) -> list[str]:

@@ -16,8 +16,9 @@ from rdplearn._results.sql_table import SqlTable
 from rdplearn._to_dask import distributed
 from rdplearn.cli.checks import check_paths, check_resume, identity_of, results_held
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import IfExists, ReadingOptions, sql_table_of
+from rdplearn.cli.options import IfExists
 from rdplearn.cli.printing import counted_rows, told_while_read
+from rdplearn.cli.reading_options import ReadingOptions, sql_table_of
 from rdplearn.cli.results import Pass, Written, write_here
 from rdplearn.errors import TableError
 from rdplearn.table import Table

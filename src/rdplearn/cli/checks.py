@@ -17,7 +17,7 @@ from rdplearn._results.formats import format_of
 from rdplearn._results.resumable import names_beside
 from rdplearn._storage.models import load, n_answers_and_rules
 from rdplearn._version import __version__
-from rdplearn.cli.options import sql_table_of
+from rdplearn.cli.reading_options import sql_table_of
 from rdplearn.errors import ModelFileError, TableError, warn_user
 from rdplearn.table import Table
 from rdplearn.table.several_files import files_of

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions, ReadingOptions, ReportPath
+from rdplearn.cli.options import ClassedRowOptions, FileOptions, ReportPath
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import FeatureOptions
 
 if TYPE_CHECKING:
     from rdplearn.clusterer import RDPClusterer

@@ -8,7 +8,9 @@ import typer
 
 from rdplearn.cli.detect import detect
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ReadingOptions, ReportPath, ScoredRowOptions, Seed, TopCount, TrainingOptions
+from rdplearn.cli.options import Jobs, ReportPath, ScoredRowOptions, Seed, TopCount
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import TrainingOptions
 
 _INTRODUCTION = """344 penguins of three species, measured in Antarctica (public domain, CC0).
 Which of them are unusual, and why? The first 4 in 100 are reported."""

@@ -14,12 +14,12 @@ from rdplearn.cli.options import (
     KeptModel,
     MoreTables,
     OutputPath,
-    ReadingOptions,
     ReportPath,
     ScoredRowOptions,
     TablePath,
-    TrainingOptions,
 )
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import TrainingOptions
 
 
 def detect(
@@ -78,7 +78,7 @@ def detect(
             read_answers(answers_path)  # what is wrong with them is told before the work
         opened = backend.open(files)
         require_columns(opened, carried=wanted.ids, label=wanted.label)
-        answers = DetectOutput(backend, opened, output, wanted, keep=keep)
+        found = DetectOutput(backend, opened, output, wanted, keep=keep)
         detector = training.detector(verbose=talk.shows_progress)
         model = backend.fit(TableModel(detector, training.encoder(wanted.all())), opened)
         if answers_path is not None:
@@ -87,7 +87,7 @@ def detect(
         if model_path is not None:
             save(model, model_path)
         gathered = GatheredRows(opened, label=wanted.label) if report_path is not None else None
-        answers.answer(model, [gathered] if gathered is not None else [])
+        found.find(model, [gathered] if gathered is not None else [])
         if report_path is not None and gathered is not None:
             write_page(describe_detection(model, gathered, ids=wanted.ids), report_path)
-    answers.tell(model=model_path, report=report_path)
+    found.tell(model=model_path, report=report_path)

@@ -14,7 +14,7 @@ import typer
 
 from rdplearn._explain.reasons import REASON_COLUMNS
 from rdplearn._explain.reliability import STEADY
-from rdplearn._results.answers import REASONS, WHY, Answers, RankRows, rows_to_explain
+from rdplearn._results.explained import REASONS, WHY, ExplainedRows, RankRows, rows_to_explain
 from rdplearn._results.formats import ROW, check_carried
 from rdplearn._results.scored import AllScores, scored_rows
 from rdplearn.cli.backends import Here, OnDask
@@ -22,13 +22,13 @@ from rdplearn.cli.options import ScoredRowOptions
 from rdplearn.cli.printing import print_ending, print_rows
 from rdplearn.cli.results import Pass
 from rdplearn.cli.score_output import AGREEMENT, comparison_with, print_count
-from rdplearn.table_model import RANK, REPORTED, SCORE, TableModel
+from rdplearn.table_model import RANK, REPORTED, SCORE, TableModel, threshold_of
 
 MOST_KINDS = 10  # on the terminal
 
 
 class DetectOutput:
-    """Where the answers of `detect` go."""
+    """Where goes what `detect` finds."""
 
     def __init__(
         self, backend: Here | OnDask, table: Any, output: str | None, wanted: ScoredRowOptions, *, keep: bool
@@ -45,7 +45,7 @@ class DetectOutput:
         self.evaluation = comparison_with(wanted.label, table)
         self.facts: dict[str, Any] = {}
 
-    def answer(self, model: TableModel, watchers: Sequence[Any] = ()) -> None:
+    def find(self, model: TableModel, watchers: Sequence[Any] = ()) -> None:
         """Score all rows, explain the highest, and write all if that was asked for; watchers are shown the scores."""
         ranked_here = self.output is not None and isinstance(self.backend, Here)
         scores = AllScores()
@@ -57,15 +57,15 @@ class DetectOutput:
         target = None if ranked_here else self.output
         scoring = Pass(scored_rows, model, self.table, "scored", target, self.carried, [*everyone, *watchers])
         written = self.backend.write(scoring)
-        answers = Answers.of(model, self.top, n_listed=self.n_listed, n_rows=written.n_rows)
+        explained = ExplainedRows.of(model, self.top, n_listed=self.n_listed, n_rows=written.n_rows)
         if ranked_here:
-            ranking = RankRows(scores.scores(), answers)
+            ranking = RankRows(scores.scores(), explained)
             self.backend.write(Pass(ranking, model, self.table, "written", self.output, self.carried))
         self.facts = {
             "n_rows": written.n_rows,
             "n_anomalous": written.tally[0],
-            "threshold": 0.0 - float(model.estimator.offset_),
-            **described(answers, self.n_listed),
+            "threshold": threshold_of(model.estimator),
+            **described(explained, self.n_listed),
         }
 
     def tell(self, **files: str | None) -> None:
@@ -79,23 +79,23 @@ class DetectOutput:
             "evaluation": self.evaluation.figures() if self.evaluation is not None else None,
             "output": self.output,
         }
-        self.backend.talk.tell(facts, lambda known: print_answers(known, self.ids))
+        self.backend.talk.tell(facts, lambda known: print_findings(known, self.ids))
 
 
-def described(answers: Answers, n_listed: int) -> dict[str, Any]:
-    """The answers as plain values for JSON."""
-    stability = answers.stability
+def described(explained: ExplainedRows, n_listed: int) -> dict[str, Any]:
+    """What was found as plain values for JSON."""
+    stability = explained.stability
     return {
         "stability": None
         if stability is None
         else {"figure": stability.figure, "n_top": stability.n_top, "words": stability.words()},
-        "n_explained": len(answers.numbers),
-        "kinds": [kind.to_dict(answers.numbers) for kind in answers.kinds()],
-        "top": answers.as_dicts(n_listed),
+        "n_explained": len(explained.numbers),
+        "kinds": [kind.to_dict(explained.numbers) for kind in explained.kinds()],
+        "top": explained.as_dicts(n_listed),
     }
 
 
-def print_answers(facts: Mapping[str, Any], ids: Sequence[str]) -> None:
+def print_findings(facts: Mapping[str, Any], ids: Sequence[str]) -> None:
     shown = [ROW, *(name for name in ids if name not in (REASONS, WHY)), SCORE, REPORTED]
     print_rows([{name: row[name] for name in shown} | {WHY: "\n".join(row[WHY])} for row in facts["top"]], whole=[WHY])
     print_kinds(facts)

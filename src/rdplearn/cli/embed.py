@@ -8,7 +8,9 @@ from typing import Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions, ReadingOptions
+from rdplearn.cli.options import ClassedRowOptions, FileOptions
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import FeatureOptions
 
 AGREEMENT = (
     "({n_classes:,} classes in {n_labelled:,} rows): a small network tells them apart with a macro F-score of "

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, TablePath
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, TablePath
+from rdplearn.cli.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from rdplearn.table import Table
@@ -93,14 +94,14 @@ def places_of_values(table: Table, column: str, values: list[str]) -> dict[str, 
 def most_anomalous_rows(model: TableModel, table: Table, n_rows: int) -> list[int]:
     from rdplearn._results.formats import ROW
     from rdplearn._results.scored import TopRows, scored_rows
-    from rdplearn.errors import TableError
+    from rdplearn.errors import no_rows
 
     top = TopRows(n_rows, [])
     for scored in scored_rows(model, table):
         top.add(scored)
     found = [row[ROW] - 1 for row in top.as_dicts()]
     if not found:
-        raise TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
+        raise no_rows(table.name)
     return found
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Dask, KeptModel, MoreTables, ReadingOptions, TablePath, TrainingOptions
+from rdplearn.cli.options import Dask, KeptModel, MoreTables, TablePath
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import TrainingOptions
 
 if TYPE_CHECKING:
     from rdplearn.cli.backends import Here, OnDask
@@ -56,6 +58,7 @@ def fit(
     from rdplearn._storage.models import save
     from rdplearn.cli.backends import chosen_backend
     from rdplearn.cli.checks import check_keeps_answers, files_named
+    from rdplearn.table_model import threshold_of
 
     target = model_path or update
     if target is None:
@@ -79,7 +82,7 @@ def fit(
         "n_columns": len(model.encoder.groups_),
         "n_features": len(model.encoder.feature_names_),
         "n_renewed": model.estimator.n_renewed_ or None,
-        "threshold": 0.0 - model.estimator.offset_,
+        "threshold": threshold_of(model.estimator),
         "model": target,
     }
     talk.tell(facts, print_fit)

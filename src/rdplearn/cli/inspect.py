@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import ColumnOptions, MoreTables, ReadingOptions
+from rdplearn.cli.options import MoreTables
+from rdplearn.cli.reading_options import ReadingOptions
+from rdplearn.cli.training_options import ColumnOptions
 
 
 def inspect(
@@ -35,6 +37,8 @@ def inspect(
     from rdplearn.cli.checks import files_named
 
     if file is not None and not more and looks_like_model_file(file):
+        from rdplearn.cli.model_facts import facts_of_model  # here: tables are looked at without models
+
         facts = facts_of_model(file)
     else:
         files = files_named(file, more)
@@ -57,47 +61,6 @@ def facts_of_table(
         "n_features": sum(len(column["becomes"]) for column in described),
         "columns": described,
     }
-
-
-def facts_of_model(path: str) -> dict[str, Any]:
-    from rdplearn._storage.models import load, training_summary
-    from rdplearn.table_model import TableModel
-
-    model = load(path)
-    estimator: Any = model.estimator if isinstance(model, TableModel) else model
-    facts = {
-        "model": path,
-        "estimator": type(estimator).__name__,
-        "n_features": int(estimator.n_features_in_),
-        **answers_of(estimator),
-        "parameters": plain_parameters(estimator),
-        "training": training_summary(estimator),
-    }
-    if isinstance(model, TableModel):
-        facts |= {"n_rows": model.encoder.n_rows_, "columns": model.encoder.describe()}
-    return facts
-
-
-def plain_parameters(estimator: Any) -> dict[str, Any]:
-    """The parameters; those of a clusterer's transformer under ``transformer__``, as scikit-learn has it."""
-    learner = getattr(estimator, "detector", estimator)
-    return {name: value for name, value in learner.get_params().items() if not hasattr(value, "get_params")}
-
-
-def answers_of(estimator: Any) -> dict[str, Any]:
-    """What the model says of a row: anomalous above a threshold, so many features, one of so many clusters."""
-    from rdplearn._feedback.reviewed import Reviewed
-    from rdplearn.clusterer import RDPClusterer
-    from rdplearn.detector import RDPDetector
-
-    if isinstance(estimator, Reviewed):
-        told = {"n_answers": len(estimator.answers_), "muting_rules": [str(rule) for rule in estimator.rules_]}
-        return {"threshold": -float(estimator.offset_), **told}
-    if isinstance(estimator, RDPDetector):
-        return {"threshold": -float(estimator.offset_)}
-    if isinstance(estimator, RDPClusterer):
-        return {"n_clusters": estimator.n_clusters, "n_components": estimator.transformer_.n_components_}
-    return {"n_components": estimator.n_components_}
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, TablePath, UnseenColumns
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, TablePath, UnseenColumns
+from rdplearn.cli.reading_options import ReadingOptions
 
 USUAL_NAME = "report.html"
 

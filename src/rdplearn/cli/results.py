@@ -18,7 +18,7 @@ from rdplearn._results.formats import CsvRows
 from rdplearn._results.resumable import GrowingFile, added_up
 from rdplearn._results.sql_table import SqlTable
 from rdplearn.cli.printing import counted_rows
-from rdplearn.errors import TableError
+from rdplearn.errors import no_rows
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
 
@@ -97,5 +97,5 @@ def write_here(task: Pass, result: GrowingFile | SqlTable | None, *, shows_progr
                 hand_over(batch)
         sys.stdout.flush()
         if written.n_rows == 0:
-            raise TableError(f"There are no rows in {task.table.name}. Pass a table with at least one row.")
+            raise no_rows(task.table.name)
     return written

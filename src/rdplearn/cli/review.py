@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, TablePath
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, TablePath
+from rdplearn.cli.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from rdplearn._feedback.session import ReviewSession

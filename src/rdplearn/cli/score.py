@@ -10,11 +10,11 @@ from rdplearn.cli.options import (
     ModelPath,
     MoreTables,
     OutputPath,
-    ReadingOptions,
     Resume,
     ScoredRowOptions,
     TablePath,
 )
+from rdplearn.cli.reading_options import ReadingOptions
 
 
 def score(

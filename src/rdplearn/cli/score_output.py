@@ -15,7 +15,7 @@ from rdplearn.cli.options import ScoredRowOptions
 from rdplearn.cli.printing import print_ending, print_rows, shown_columns
 from rdplearn.cli.results import Pass, Written
 from rdplearn.table.wording import counted
-from rdplearn.table_model import REPORTED, SCORE, TableModel
+from rdplearn.table_model import REPORTED, SCORE, TableModel, threshold_of
 
 AGREEMENT = "({n_anomalies:,} anomalies in {n_labelled:,} rows): AUC-ROC {auc_roc:.3f}, AUC-PR {auc_pr:.3f}."
 
@@ -41,7 +41,7 @@ class ScoreOutput:
         resume: bool = False,
     ) -> None:
         """Score all rows and send them where they belong; watchers are shown them too."""
-        self.threshold = 0.0 - float(model.estimator.offset_)  # never -0
+        self.threshold = threshold_of(model.estimator)
         if getattr(model.estimator, "rules_", None):
             self.muted = MutedRows(self.threshold)
         everyone = [self.top, *(watcher for watcher in (self.evaluation, self.muted) if watcher), *watchers]

@@ -11,8 +11,9 @@ import typer
 from rdplearn._storage.models import save
 from rdplearn.cli.backends import Here, OnDask
 from rdplearn.cli.checks import files_named, identity_of, load_table_model, refuse_given, require_columns
-from rdplearn.cli.options import ClassedRowOptions, FeatureOptions, FileOptions
+from rdplearn.cli.options import ClassedRowOptions, FileOptions
 from rdplearn.cli.results import Apply, Pass, Watcher, Written
+from rdplearn.cli.training_options import FeatureOptions
 from rdplearn.table_model import TableModel
 
 NO_EFFECT = "has no effect on a model that is fitted already. Leave it out, or leave out MODEL."

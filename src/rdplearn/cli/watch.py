@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from rdplearn.cli.framework import TalkOptions
-from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReadingOptions, ReportPath, TablePath
+from rdplearn.cli.options import Jobs, ModelPath, MoreTables, ReportPath, TablePath
+from rdplearn.cli.reading_options import ReadingOptions
 
 DUE = 3
 MODELS = ["RDPDetector", "RDPTransformer", "RDPClusterer"]

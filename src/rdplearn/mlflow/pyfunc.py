@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rdplearn._storage.models import load, save
 from rdplearn._version import __version__
 from rdplearn.detector import RDPDetector
-from rdplearn.table_model import REPORTED, SCORE, TableModel
+from rdplearn.table_model import REPORTED, SCORE, TableModel, anomaly_scores_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,8 @@ class ScoringModel:
 
         normality = self.model.score_samples(model_input)
         index = getattr(model_input, "index", None)
-        return pd.DataFrame({SCORE: 0.0 - normality, REPORTED: normality < self.model.estimator.offset_}, index=index)
+        reported = normality < self.model.estimator.offset_
+        return pd.DataFrame({SCORE: anomaly_scores_of(normality), REPORTED: reported}, index=index)
 
 
 def _load_pyfunc(path: str) -> ScoringModel:

@@ -21,7 +21,7 @@ from rdplearn.report.spreads import ColumnSpreads
 from rdplearn.report.summary import summarise_detection
 from rdplearn.report.verdict import verdict_on_ranking
 from rdplearn.table import open_table
-from rdplearn.table_model import TableModel
+from rdplearn.table_model import TableModel, threshold_of
 
 MOST_DRIVERS = 15
 
@@ -64,7 +64,7 @@ def describe_detection(model: TableModel, gathered: GatheredRows, *, ids: Sequen
     """Like `detection_report`, for rows that were gathered while they were scored for another purpose."""
     table = describe_table(gathered.table, gathered.n_rows)
     scores, listed, sample = gathered.scores(), gathered.listed(), gathered.sample().rows
-    described = describe_scores(scores, -float(model.estimator.offset_))
+    described = describe_scores(scores, threshold_of(model.estimator))
     n_alarms = min(described["n_reported"], gathered.n_kept)
     with told_already():
         explanation = model.explain(gathered.highest(max(n_alarms, listed.n_top)))

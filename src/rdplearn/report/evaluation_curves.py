@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from rdplearn._results.scored import Evaluation
+from rdplearn.report.gathering import evenly
 
 MOST_POINTS = 400
 
@@ -35,5 +36,4 @@ def thinned(points: npt.NDArray[np.float64]) -> list[float]:
     >>> len(curve), curve[0], curve[-1]
     (400, 0.0, 1.0)
     """
-    few = np.linspace(0, len(points) - 1, min(len(points), MOST_POINTS)).round().astype(np.int64)
-    return [float(point) for point in points[few]]
+    return [float(point) for point in evenly(points, MOST_POINTS)]

@@ -7,14 +7,16 @@ is judged and some of which show on the map what is ordinary. Memory holds these
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from rdplearn._explain.reasons import MOST_EXPLAINED
-from rdplearn._results.scored import Evaluation, ScoredRows
+from rdplearn._results.scored import AllScores, Evaluation, ScoredRows, TopRows
 from rdplearn._types import Doubles, Ints
-from rdplearn.errors import TableError
+from rdplearn.errors import no_rows
 from rdplearn.table import RowSample, RowSampler, Table
 
 N_TOP, N_SAMPLED, N_ORDINARY = 300, 10_000, 1_500
@@ -37,7 +39,7 @@ class GatheredRows:
     ----------
     table : the table that is being scored
     label : column of labels to compare with, if any
-    n_top : how many of the highest rows are listed; up to 1,000 are kept, or more are listed
+    n_top : how many of the highest rows are listed; 500 are kept, or as many as are listed
     """
 
     def __init__(self, table: Table, *, label: str | None = None, n_top: int = N_TOP) -> None:
@@ -45,24 +47,21 @@ class GatheredRows:
         self.n_kept = max(n_top, MOST_EXPLAINED)
         self.n_rows = 0
         self.evaluation = Evaluation(label, table.name) if label is not None else None
-        self._scores: list[Doubles] = []
+        self._scores, self._top = AllScores(), TopRows(self.n_kept, table.column_names)
         self._sampler = RowSampler(N_SAMPLED, seed=SEED)
-        self._top: pa.Table | None = None
-        self._top_places = np.empty(0, dtype=np.int64)
-        self._top_scores = np.empty(0)
 
     def add(self, scored: ScoredRows) -> None:
         """Take in the next rows."""
-        self._scores.append(scored.scores)
+        self._scores.add(scored)
+        self._top.add(scored)
         self._sampler.add(scored.rows)
-        self._keep_highest(scored)
         if self.evaluation is not None:
             self.evaluation.add(scored)
         self.n_rows += len(scored.scores)
 
     def scores(self) -> Doubles:
         """The scores of all rows, in the order of the table."""
-        return np.concatenate(self._scores)
+        return self._scores.scores()
 
     def sample(self) -> RowSample:
         """The sampled rows."""
@@ -70,28 +69,19 @@ class GatheredRows:
 
     def highest(self, n_rows: int) -> pa.Table:
         """The rows with the highest scores, the highest first: so many of those that were kept."""
-        if self._top is None:
-            raise TableError(f"There are no rows in {self.table.name}. Pass a table with at least one row.")
-        return self._top.slice(0, n_rows)
+        if self._top.rows is None:
+            raise no_rows(self.table.name)
+        return self._top.rows.slice(0, n_rows)
 
     def listed(self) -> ListedRows:
         """The highest rows, the highest first, and then some of the sample that are not among them."""
-        sample, top, places = self.sample(), self.highest(self.n_top), self._top_places[: self.n_top]
+        sample, top, places = self.sample(), self.highest(self.n_top), self._top.numbers[: self.n_top] - 1
         others = evenly(np.flatnonzero(~np.isin(sample.places, places)), N_ORDINARY)
         rows = pa.concat_tables([top, sample.rows.take(pa.array(others))])
         return ListedRows(rows, np.concatenate([places, sample.places[others]]), len(places))
 
-    def _keep_highest(self, scored: ScoredRows) -> None:
-        highest = np.argsort(-scored.scores, kind="stable")[: self.n_kept]
-        few = pa.Table.from_batches([scored.rows.take(pa.array(highest))])
-        rows = few if self._top is None else pa.concat_tables([self._top, few])
-        places = np.concatenate([self._top_places, scored.first_row - 1 + highest])
-        scores = np.concatenate([self._top_scores, scored.scores[highest]])
-        order = np.argsort(-scores, kind="stable")[: self.n_kept]
-        self._top, self._top_places, self._top_scores = rows.take(pa.array(order)), places[order], scores[order]
 
-
-def evenly(numbers: Ints, most: int) -> Ints:
+def evenly(numbers: npt.NDArray[Any], most: int) -> npt.NDArray[Any]:
     """At most so many of the numbers, at equal distances.
 
     Examples

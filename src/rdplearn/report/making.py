@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from rdplearn._version import __version__
-from rdplearn.errors import TableError
+from rdplearn.errors import no_rows
 from rdplearn.report.charts import mean_losses
 from rdplearn.table import Table
 from rdplearn.table_model import TableModel
@@ -20,7 +20,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow")
 def describe_table(table: Table, n_rows: int) -> dict[str, Any]:
     """The name of a table, without the folder that it is in, and its size; an error for a table without rows."""
     if n_rows == 0:
-        raise TableError(f"There are no rows in {table.name}. Pass a table with at least one row.")
+        raise no_rows(table.name)
     return {"name": short_name(table.name), "n_rows": n_rows, "n_columns": len(table.column_names)}
 
 

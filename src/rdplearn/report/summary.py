@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rdplearn._explain.explanation import sentence, verb_of
+from rdplearn._explain.sentences import sentence, verb_of
 from rdplearn.table.typical import number_text, value_words
 from rdplearn.table.wording import counted
 
@@ -13,9 +13,7 @@ from rdplearn.table.wording import counted
 def summarise_detection(found: Mapping[str, Any]) -> list[str]:
     """The findings of a detector in a few sentences, the most important first; how far to trust them stands apart."""
     table, scores = found["table"], found["scores"]
-    told = [
-        f"{_size(table)} {_reported(scores['n_reported'], table['n_rows'])}",
-    ]
+    told = [f"{_size(table)} {_reported(scores['n_reported'], table['n_rows'])}"]
     if found["kinds"]:
         told.append(_kinds(found))
     first = found["rows"][0]

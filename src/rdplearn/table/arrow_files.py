@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rdplearn.table.flatbuffers import field_at, table_at
 from rdplearn.table.limits import Limits
 from rdplearn.table.openers import Opener
 
@@ -75,13 +76,13 @@ def _unpacked_sizes(file: pa.NativeFile) -> Iterator[int]:
 def _unpacked_size(head: pa.Buffer, body: pa.Buffer | None) -> int:
     content = memoryview(head)
     message = struct.unpack_from("<I", content)[0]
-    kind_at = _field(content, message, HEADER_KIND)
+    kind_at = field_at(content, message, HEADER_KIND)
     kind = content[kind_at] if kind_at else 0
-    records = _table_at(content, _field(content, message, HEADER))
+    records = table_at(content, field_at(content, message, HEADER))
     if kind == DICTIONARY:
-        records = _table_at(content, _field(content, records, RECORDS_OF_DICTIONARY))
-    buffers = _table_at(content, _field(content, records, BUFFERS)) if kind in (DICTIONARY, RECORDS) else 0
-    if body is None or not buffers or not _field(content, records, COMPRESSION):
+        records = table_at(content, field_at(content, records, RECORDS_OF_DICTIONARY))
+    buffers = table_at(content, field_at(content, records, BUFFERS)) if kind in (DICTIONARY, RECORDS) else 0
+    if body is None or not buffers or not field_at(content, records, COMPRESSION):
         return 0
     (n_buffers,) = struct.unpack_from("<I", content, buffers)
     packed, total = memoryview(body), 0
@@ -90,18 +91,3 @@ def _unpacked_size(head: pa.Buffer, body: pa.Buffer | None) -> int:
         if length >= 8:
             total += max(struct.unpack_from("<q", packed, start)[0], 0)
     return total
-
-
-def _field(content: memoryview, table: int, number: int) -> int:
-    """Where a field of a FlatBuffer's table is; 0 if it is not there."""
-    lookup = table - struct.unpack_from("<i", content, table)[0]
-    place = 4 + 2 * number
-    if place >= struct.unpack_from("<H", content, lookup)[0]:
-        return 0
-    (offset,) = struct.unpack_from("<H", content, lookup + place)
-    return table + offset if offset else 0
-
-
-def _table_at(content: memoryview, place: int) -> int:
-    """Where the table or list is that a field points at."""
-    return place + struct.unpack_from("<I", content, place)[0] if place else 0

@@ -20,7 +20,6 @@ unreadable      left out: the cells are lists, bytes or the like
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -30,12 +29,13 @@ import numpy as np
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
 from rdplearn.table.column_names import says_code, says_duration, says_identifier, says_listed, says_year
+from rdplearn.table.dresses import counts_of_dresses, dress_of, has_letters, in_other_dresses, not_in, written_spread
 from rdplearn.table.moments import compact_dates, read_moments
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
 from rdplearn.table.typical import share_words
 from rdplearn.table.wording import as_option, rows_text, shown
-from rdplearn.table.written_numbers import DURATION, fitting, read_written
+from rdplearn.table.written_numbers import DURATION, read_written
 
 KINDS = (
     *("number", "year", "boolean", "category", "date", "time", "text", "identifier", "constant", "empty"),
@@ -145,8 +145,8 @@ def _decide_read(
     if column.n_booleans == n_to_read:
         return _unless_constant(column, Decision("boolean"))
     decimal = _mark_of(column, rules, usual_mark)
-    dress = _dress_of(column, decimal)
-    written = column.n_written[decimal] - sum(cells.n_rows for cells in _in_other_dresses(column, dress))
+    dress = dress_of(column, decimal)
+    written = column.n_written[decimal] - sum(cells.n_rows for cells in in_other_dresses(column, dress))
     are_durations = _are_durations(column) and (dress is None or written < n_to_read)  # "45 min" has a unit
     if are_durations and column.n_durations == n_to_read:
         return _decide_durations(column, rules, table)
@@ -180,7 +180,7 @@ def _decide_read(
             _refuse(column, column.not_times_of_day, "that is not a time of day", table)
         return _with_misfits(Decision("time"), column, column.not_times_of_day, "time", table)
     if dress is not None and written >= nearly:
-        decision, stray = _decide_written(column, rules, table, decimal, dress), _not_in(column, decimal, dress)
+        decision, stray = _decide_written(column, rules, table, decimal, dress), not_in(column, decimal, dress)
         if rules.strict:
             _refuse(column, stray, "", table)
         return _with_misfits(decision, column, stray, "number", table)
@@ -205,17 +205,6 @@ def shown_value(column: ColumnSummary) -> str:
         return "infinity"
     value = sample.values[[sample.counts.argmax()]]
     return str(value.astype("datetime64[s]")[0]) if column.form == "moment" else number_words(value)[0]
-
-
-def written_spread(column: ColumnSummary, rules: TextRules, decimal: str, dress: str) -> Spread:
-    """Where the numbers of a column lie that are written in a dress, as far as its texts are remembered."""
-    import pyarrow as pa
-
-    values, _ = read_written(pa.array(column.texts.values.tolist(), pa.string()), rules, decimal, dress)
-    known = ~np.isnan(values)
-    spread = Spread(column.capacity)
-    spread.add(values[known], column.texts.counts[known])
-    return spread
 
 
 def compact_spread(column: ColumnSummary) -> Spread:
@@ -248,32 +237,10 @@ def _has_groups(column: ColumnSummary, rules: TextRules, n_to_read: int, usual_m
     return column.n_written[","] == n_to_read and bool(texts) and not any(text.startswith("0") for text in texts)
 
 
-def _dress_of(column: ColumnSummary, decimal: str) -> str | None:
-    """The dress of the column's numbers, "" for none; None if there are several, or a unit that few of them have."""
-    if not column.dresses:
-        return None if column.dresses is None else ""
-    scaled = _scaled_dress(column, column.n_written[decimal])
-    if scaled is not None:
-        return scaled
-    counts = _counts_of_dresses(column)
-    most = max(counts, key=lambda dress: counts[dress])
-    is_the_one = counts[most] >= NEARLY_ALL * sum(counts.values())
-    is_usual = not _has_letters(most) or 2 * counts[most] >= column.n_written[decimal]  # "12", "13", "14A"
-    return most if is_the_one and is_usual else None
-
-
-def _counts_of_dresses(column: ColumnSummary) -> Counter[str]:
-    """How many cells have each dress, of letters such as m whether or not they could be millions."""
-    counts: Counter[str] = Counter()
-    for name, cells in (column.dresses or {}).items():
-        counts[name.replace("*", "")] += cells.n_rows
-    return counts
-
-
 def _several_units(column: ColumnSummary, table: str) -> str:
     """A warning, if all of a column is numbers in units that cannot be held against each other."""
     n_written = max(column.n_written.values())
-    counts = _counts_of_dresses(column).most_common()
+    counts = counts_of_dresses(column).most_common()
     if len(counts) < 2 or n_written < NEARLY_ALL * column.n_present or 2 * sum(dict(counts).values()) < n_written:
         return ""
     first = {name.replace("*", ""): cells.first_text for name, cells in reversed((column.dresses or {}).items())}
@@ -293,24 +260,6 @@ def _begins_with_a_year(text: str) -> bool:
     return start.isdigit() and WORDED_YEARS[0] <= int(start) <= WORDED_YEARS[1]
 
 
-def _scaled_dress(column: ColumnSummary, n_written: int) -> str | None:
-    """The dress of amounts such as "$338K" and "1.2M", if it is clear that these are thousands and millions.
-
-    It is if they are money, if there are several such letters, or if it is a k: "12M" alone may be months.
-    """
-    dresses = column.dresses or {}
-    letters = [name for name in dresses if "*" in name]
-    if not letters:
-        return None
-    family = letters[0].partition("*")[0] + "*"
-    counts = {name: cells.n_rows for name, cells in dresses.items() if name in fitting(family)}
-    n_large = sum(counts[name] for name in letters if name in counts)
-    is_clear = not family.startswith("|") or len(letters) > 1 or letters == ["|*k"]
-    is_usual = not family.startswith("|") or 2 * n_large >= n_written
-    covers = sum(counts.values()) >= NEARLY_ALL * sum(cells.n_rows for cells in dresses.values())
-    return family if is_clear and is_usual and covers else None
-
-
 def _are_durations(column: ColumnSummary) -> bool:
     """Whether what can be read as durations is not times of day: by the name, or as there are too many hours."""
     return says_duration(column.name) or column.n_times_of_day < NEARLY_ALL * column.n_durations
@@ -318,25 +267,6 @@ def _are_durations(column: ColumnSummary) -> bool:
 
 def _decide_durations(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
     return _decide_written(column, rules, table, rules.mark, DURATION)
-
-
-def _in_other_dresses(column: ColumnSummary, dress: str | None) -> list[Stray]:
-    """Numbers that cannot be held against those of the column: "3 lb" where all else is in kg."""
-    return (
-        [] if dress is None else [cells for name, cells in (column.dresses or {}).items() if name not in fitting(dress)]
-    )
-
-
-def _not_in(column: ColumnSummary, decimal: str, dress: str) -> Stray:
-    """The cells that are no numbers in the dress of the column."""
-    strays = [cells for cells in [column.not_written[decimal], *_in_other_dresses(column, dress)] if cells.n_rows]
-    first = min(strays, key=lambda cells: cells.first_row, default=Stray())
-    return replace(first, n_rows=sum(cells.n_rows for cells in strays))
-
-
-def _has_letters(dress: str) -> bool:
-    """Whether there is a unit, such as that of "12 kg", after the number."""
-    return dress.partition("|")[2].isalpha()
 
 
 def _are_seasons(column: ColumnSummary) -> bool:
@@ -422,7 +352,7 @@ def _decide_written(column: ColumnSummary, rules: TextRules, table: str, decimal
     if dress != DURATION and _have_leading_zeros(column):
         return _decide_digits(column)
     spread = written_spread(column, rules, decimal, dress)
-    if _has_letters(dress) and WORDED_YEARS[0] <= spread.minimum and spread.maximum <= WORDED_YEARS[1]:
+    if has_letters(dress) and WORDED_YEARS[0] <= spread.minimum and spread.maximum <= WORDED_YEARS[1]:
         return _decide_words(column, table)  # "1936 Summer"
     if spread.sample.n_distinct <= 1:
         return _unless_constant(column, Decision("number", decimal=decimal, dress=dress))
@@ -652,16 +582,16 @@ def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str,
     if _n_numbers(column) == column.n_present and not has_groups:
         return Decision(told, "as told")
     decimal = _mark_of(column, rules, usual_mark)
-    dress = _dress_of(column, decimal)
+    dress = dress_of(column, decimal)
     if dress is None and column.dresses:
-        dress = _counts_of_dresses(column).most_common(1)[0][0]
+        dress = counts_of_dresses(column).most_common(1)[0][0]
     if column.n_durations > max(column.n_written[decimal] if dress is not None else 0, _n_numbers(column)):
         decision = Decision(told, "as told", decimal=decimal, dress=DURATION)
         if rules.strict and column.not_durations.n_rows:
             _refuse(column, column.not_durations, "that is not a duration", table)
         return _with_misfits(decision, column, column.not_durations, "number", table)
     if (has_groups or column.n_written[decimal] > _n_numbers(column)) and dress is not None:
-        decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), _not_in(column, decimal, dress)
+        decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), not_in(column, decimal, dress)
     else:
         decision, stray = Decision(told, "as told"), column.not_numbers
     n_read = max(column.n_written[decimal] if decision.dress is not None else 0, _n_numbers(column))

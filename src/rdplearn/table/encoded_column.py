@@ -74,7 +74,7 @@ class EncodedColumn:
         match decision.kind:
             case "number" | "year":
                 numbers = spread_of_numbers(column, rules, decision.decimal, decision.dress)
-                encoding = (Year if decision.kind == "year" else Number).learn(column, numbers, decision)
+                encoding = (Year if decision.kind == "year" else Number).learn(numbers, decision)
             case "boolean":
                 encoding = Boolean.learn(column)
             case "category":

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rdplearn._to_dask import for_partitions
 from rdplearn._types import TableColumns
-from rdplearn.errors import TableError, warn_user
+from rdplearn.errors import TableError, no_rows, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
 from rdplearn.table.column_types import Decision, decide_kind, decimal_mark_of
@@ -358,7 +358,7 @@ class TableEncoder(Parameters):
 
     def _check_names(self, summary: TableSummary) -> None:
         if summary.n_rows == 0:
-            raise TableError(f"There are no rows in {summary.name}. Pass a table with at least one row.")
+            raise no_rows(summary.name)
         _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
         _require_names("weights", self.weights or {}, summary.columns, summary.name)
 

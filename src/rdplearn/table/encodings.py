@@ -26,7 +26,8 @@ from rdplearn.table.cells import (
     read_numbers,
     words_of,
 )
-from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE, Decision, compact_spread, written_spread
+from rdplearn.table.column_types import FEWEST_ROWS_TO_JUDGE, Decision, compact_spread
+from rdplearn.table.dresses import written_spread
 from rdplearn.table.findings import INFINITE, NO_LONGER_CONSTANT, NO_LONGER_EMPTY, TOO_LARGE, UNSEEN, Findings
 from rdplearn.table.hashing import trigram_shares
 from rdplearn.table.moments import SECONDS_PER_DAY, compact_dates, read_moments, read_times_of_day
@@ -59,7 +60,7 @@ class Number:
     dress: str | None = None
 
     @classmethod
-    def learn(cls, column: ColumnSummary, numbers: Spread, decision: Decision) -> Self:
+    def learn(cls, numbers: Spread, decision: Decision) -> Self:
         span, farthest = numbers.maximum - numbers.minimum, max(abs(numbers.minimum), abs(numbers.maximum))
         median = numbers.quantile(0.5)
         offset = median if 0 < FAR_FROM_ZERO * span < farthest else 0.0

@@ -1,4 +1,4 @@
-"""how the cells of a column are spread, in a few counts: what a model remembers of the table that it was fitted on.
+"""How the cells of a column are spread, in a few counts: what a model remembers of the table that it was fitted on.
 
 A profile is learned from rows once, and later rows are counted in the same places. Cells are read as the encoder reads
 them, so that a column which says the same in another dress has the same profile. Every profile is small: at most so
@@ -159,7 +159,7 @@ def learn_profile(column: EncodedColumn, cells: pa.Array, rules: TextRules, n_pl
     (1, [44.0], [2, 1])
     """
     read = _Cells(column, cells, rules)
-    histograms = [_learn_numbers(what, values, n_places) for what, values in read.numbers()]
+    histograms = [learn_numbers(what, values, n_places) for what, values in read.numbers()]
     if read.words is not None:
         histograms = [_learn_words(column, read.words, n_places)]
     return ColumnProfile(column.source, column.kind, len(cells), read.n_missing, read.n_unread, histograms, {})
@@ -175,7 +175,7 @@ def count_again(profile: ColumnProfile, column: EncodedColumn, cells: pa.Array, 
             counted, example = _count_words(known, column, read.words)
             examples |= {"new": example} if example else {}
         else:
-            counted = _count_numbers(known, numbers.get(known.what, np.empty(0)))
+            counted = count_numbers(known, numbers.get(known.what, np.empty(0)))
         histograms.append(counted)
     return replace(
         profile,
@@ -185,16 +185,6 @@ def count_again(profile: ColumnProfile, column: EncodedColumn, cells: pa.Array, 
         histograms=histograms,
         examples=examples,
     )
-
-
-def learn_numbers(what: str, values: NDArray[np.float64]) -> Histogram:
-    """Remember how numbers that are no column of the table, such as scores, are spread."""
-    return _learn_numbers(what, values, MOST_PLACES)
-
-
-def count_numbers(known: Histogram, values: NDArray[np.float64]) -> Histogram:
-    """Count later numbers in the same places."""
-    return _count_numbers(known, values)
 
 
 class _Cells:
@@ -262,7 +252,8 @@ class _Cells:
             yield LETTERS, self.letters
 
 
-def _learn_numbers(what: str, values: NDArray[np.float64], n_places: int) -> Histogram:
+def learn_numbers(what: str, values: NDArray[np.float64], n_places: int = MOST_PLACES) -> Histogram:
+    """Remember how numbers are spread, those of a column or others, such as scores."""
     if len(values) == 0:
         return Histogram(what, [], [], [0], None, None, None)
     shares = np.arange(1, n_places) / n_places
@@ -273,7 +264,8 @@ def _learn_numbers(what: str, values: NDArray[np.float64], n_places: int) -> His
     return Histogram(what, edges.tolist(), [], counts, float(values.min()), float(values.max()), n_new)
 
 
-def _count_numbers(known: Histogram, values: NDArray[np.float64]) -> Histogram:
+def count_numbers(known: Histogram, values: NDArray[np.float64]) -> Histogram:
+    """Count later numbers in the same places."""
     counts = _counted(np.array(known.edges), values)
     low, high = (float(values.min()), float(values.max())) if len(values) else (None, None)
     n_new = None

@@ -107,11 +107,8 @@ class RowSampler:
     def _drop_surplus(self) -> None:
         import pyarrow as pa
 
-        keys, places, rows = (
-            np.concatenate(self._keys),
-            np.concatenate(self._places),
-            pa.concat_tables(self._kept),
-        )
+        keys, places = np.concatenate(self._keys), np.concatenate(self._places)
+        rows = pa.concat_tables(self._kept)
         smallest = np.sort(np.argsort(keys, kind="stable")[: self.n_rows])
         if len(smallest) < len(keys):
             rows, keys, places = rows.take(pa.array(smallest)), keys[smallest], places[smallest]

@@ -11,12 +11,12 @@ MOST_NAMED = 6
 
 
 def rows_text(n_rows: int) -> str:
-    """Examples: ``1 row``, ``12 rows``.
+    """A number of rows.
 
     >>> rows_text(1), rows_text(1200)
     ('1 row', '1,200 rows')
     """
-    return f"{n_rows:,} row" if n_rows == 1 else f"{n_rows:,} rows"
+    return counted(n_rows, "row")
 
 
 def printable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The answers of a detection: the highest rows with their reasons, kinds of anomalies, ranks, trust.
+"""What a detection finds: the highest rows with their reasons, kinds of anomalies, ranks, trust.
 
 Reasons cost far more than scores. They are given to the reported rows, the 500 highest of them, and to the rows that
 are listed, whatever the size of the table.
@@ -36,7 +36,7 @@ def rows_to_explain(n_listed: int, table: Table) -> TopRows:
 
 
 @dataclass(frozen=True)
-class Answers:
+class ExplainedRows:
     """The highest rows of a table with their reasons.
 
     rows : of the table, the highest score first; numbers, from 1, scores and reported go with them
@@ -52,7 +52,7 @@ class Answers:
     stability: RankingStability | None
 
     @classmethod
-    def of(cls, model: TableModel, top: TopRows, *, n_listed: int, n_rows: int) -> Answers:
+    def of(cls, model: TableModel, top: TopRows, *, n_listed: int, n_rows: int) -> ExplainedRows:
         """Explain the rows that are reported or listed, and judge the ranking by all that were kept.
 
         n_rows : of the table
@@ -138,11 +138,11 @@ class RankedRows(ScoredRows):
 class RankRows:
     """Goes through a table whose rows are scored already, and adds ranks and reasons to the scores."""
 
-    def __init__(self, scores: Doubles, answers: Answers) -> None:
+    def __init__(self, scores: Doubles, explained: ExplainedRows) -> None:
         self.scores, self.in_order = scores, np.sort(scores)
-        by_number = np.argsort(answers.numbers)
-        self.explained = answers.numbers[by_number] - 1
-        self.reasons = {name: texts[by_number] for name, texts in reason_columns(answers.explanation).items()}
+        by_number = np.argsort(explained.numbers)
+        self.explained = explained.numbers[by_number] - 1
+        self.reasons = {name: texts[by_number] for name, texts in reason_columns(explained.explanation).items()}
 
     def __call__(self, model: TableModel, table: Table, *, skip_rows: int = 0) -> Iterator[RankedRows]:
         """The batches of the table; it has no rows to skip, for nothing of it is written earlier."""

@@ -1,4 +1,4 @@
-"""What `detect` answers: why rows are unusual, kinds of anomalies, ranks and reasons in the file, how far to trust."""
+"""What `detect` tells: why rows are unusual, kinds of anomalies, ranks and reasons in the file, how far to trust."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_ranking_that_can_be_trusted_needs_no_word(run: Run, stones: Path, mon
 
 
 def test_reasons_are_bounded_however_many_rows_are_reported(run: Run, stones: Path, monkeypatch):
-    monkeypatch.setattr("rdplearn._results.answers.MOST_EXPLAINED", 5)
+    monkeypatch.setattr("rdplearn._results.explained.MOST_EXPLAINED", 5)
     options = ["--contamination", 0.2, "--top", 3, "-q", *QUICK]
     told = run("detect", stones, *options).stdout
     assert "Kinds of the 5 highest of the reported rows; --top looks at more." in told
