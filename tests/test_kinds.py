@@ -97,6 +97,17 @@ def test_columns_that_share_the_reason_are_told_by_the_one_that_leads_more_rows(
     assert told(explanation) == {"fare 90 or more": [0, 1, 2]}
 
 
+def test_of_columns_that_share_the_reason_the_one_counts_whose_value_is_odd():
+    contributions = np.array([[3.0, 2.9], [0.1, 2.0], [0.1, 1.0]])
+    together = np.stack([np.arange(9.0), np.arange(9.0)], axis=1)
+    values = np.array([[-1200.0, 50.0], [40.0, 900.0], [40.0, 800.0]])
+    explanation = Explanation(
+        ["paid", "reserve"], contributions, contributions.sum(axis=1), 0.0, values, [FARE, FARE], together
+    )
+    assert explanation.columns_of(0)[0]["shared_with"] == ["reserve"]
+    assert told(explanation) == {"reserve 800 or more": [1, 2], "paid = -1,200": [0]}
+
+
 def test_columns_that_are_missing_together_are_one_reason():
     contributions = np.array([[0.1, 2.0, 2.1, 1.5], [0.1, 1.8, 1.9, 1.4], [1.0, 0.0, 0.0, 0.0]])
     values = np.array([[9.0, None, None, None], [8.0, None, None, None], [950.0, 1.0, 1.0, 1.0]], dtype=object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -484,3 +485,49 @@ def test_importing_the_package_loads_nothing_heavy():
     code = f"import sys, rdplearn.table; print({heavy} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "set()"
+
+
+def numbers_with(words: dict[int, str], n_rows: int = 200) -> pa.Table:
+    cities = [words.get(row, ["Oslo", "Rome", "Bonn"][row % 3]) for row in range(n_rows)]
+    return pa.table({"city": cities, "amount": [5000.0 if row in words else row % 17 for row in range(n_rows)]})
+
+
+def test_rows_of_sums_are_told():
+    with pytest.warns(RDPWarning, match=r"Column 'city' of the table has 'Total' in 1 row\. If this is a sum of other"):
+        TableEncoder().fit(numbers_with({199: "Total"}))
+    told = r"has words such as 'Oslo Total' in 3 rows\. If these are sums of other rows, leave them out of the table"
+    with pytest.warns(RDPWarning, match=told):
+        TableEncoder().fit(numbers_with({99: "Oslo Total", 198: "Rome and Bonn total", 199: "Grand Total:"}))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{199: "Totalled"}, {199: "total of all that was sold"}, dict.fromkeys(range(0, 200, 3), "Total"), {199: "Summer"}],
+)
+def test_words_that_many_rows_have_or_that_mean_something_else_are_no_sums(words: dict[int, str]):
+    TableEncoder().fit(numbers_with(words))
+
+
+def test_a_name_that_is_not_there_says_what_is():
+    table = pa.table({"Amount in EUR": [1.5, 2.5], "City": ["Oslo", "Rome"]})
+    for name, hint in {
+        "AMOUNT IN EUR": "Did you mean 'Amount in EUR'?",
+        "amount": "Did you mean 'Amount in EUR'?",
+        "city,amount in eur": "Name each column with an option of its own.",
+        "x": "It has 'Amount in EUR', 'City'.",
+    }.items():
+        with pytest.raises(
+            TableError, match=re.escape(f"(--ignore) names column '{name}', which the table does")
+        ) as fault:
+            TableEncoder(ignore=[name]).fit(table)
+        assert str(fault.value).endswith(f"does not have. {hint}")
+
+
+def test_of_very_many_columns_that_are_not_plain_the_first_are_told():
+    table = pa.table({f"c{place}": [f"{row}.5 kg" for row in range(30)] for place in range(30)})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        TableEncoder().fit(table)
+    assert len(told) == 5
+    assert "with 26 more columns of the table: 'c4', 'c5', " in str(told[-1].message)
+    assert "'c11' and 18 more. Run rdplearn inspect" in str(told[-1].message)

@@ -120,6 +120,10 @@ def test_the_separator_is_found(text, separator):
     assert sniff_separator(text) == separator
 
 
+def test_a_header_is_no_title_of_what_another_separator_makes():
+    assert sniff_separator("day;paid;left\n" + "01/03/2024;5 313,88 €;54 436,00 €\n" * 3) == ";"
+
+
 def test_what_is_told_is_not_guessed(tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes("a~b\n1~é\n".encode("latin-1"))
@@ -188,7 +192,7 @@ def test_blank_lines_above_the_header_are_passed_over(tmp_path, blank):
         {"age": ["31", "57"], "city": ["Oslo", "Rome"]}
     ]
     path.write_text(blank + end.join(["age,city", "31,Oslo", "57", ""]), newline="")
-    with pytest.raises(TableError, match=r"Row 2 of .* has 1 fields"):
+    with pytest.raises(TableError, match=r"Row 2 of .* has 1 field "):
         list(open_table(path).batches())
 
 
@@ -343,7 +347,7 @@ def test_a_title_above_the_header_is_skipped_and_told(name: str, separator: str,
         "when": [None, "2024-01-02"],
     }
     path.write_text(path.read_text() + "x\n")
-    with pytest.warns(RDPWarning), pytest.raises(TableError, match=r"Row 3 of .* has 1 fields"):
+    with pytest.warns(RDPWarning), pytest.raises(TableError, match=r"Row 3 of .* has 1 field "):
         read(path)
 
 
@@ -370,10 +374,28 @@ def test_a_workbook_of_several_sheets_says_which_one_is_read(tmp_path):
     assert read(tmp_path / "book.xlsx", sheet="sales") == {"city": ["Oslo"], "amount": ["3"]}
 
 
-@pytest.mark.parametrize("title", ["", "Sales of ACME,,,\n"])
-def test_a_header_of_two_rows_is_read_as_one(title: str, tmp_path):
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_lines_of_fewer_fields_above_the_header_are_a_title(separator: str, tmp_path):
+    path = tmp_path / "statement.csv"
+    lines = ["Statement", "IBAN,DE89", "703165,-9.5", "", "date,text,paid,left", *["2024-01-31,food,3,5"] * 5]
+    path.write_text("\n".join(lines).replace(",", separator))
+    with pytest.warns(RDPWarning, match=r"The first 3 rows of .* above 'date' are taken for a title"):
+        table = open_table(path)
+    assert pa.Table.from_batches(table.batches())["paid"].to_pylist() == ["3"] * 5
+
+
+HEADERS_OF_TWO_ROWS = {
+    "groups above": ",2023,,2024\ncity,sales,returns,sales\n",
+    "merged downwards": "city,2023,,2024\n,sales,returns,sales\n",
+}
+
+
+@pytest.mark.filterwarnings("ignore:The first row of .* is taken for a title")
+@pytest.mark.parametrize("title", ["", "Sales of ACME,,,\n", "Sales of ACME\n\n"])
+@pytest.mark.parametrize("header", HEADERS_OF_TWO_ROWS.values(), ids=list(HEADERS_OF_TWO_ROWS))
+def test_a_header_of_two_rows_is_read_as_one(title: str, header: str, tmp_path):
     path = tmp_path / "merged.csv"
-    path.write_text(title + ",2023,,2024\ncity,sales,returns,sales\nOslo,1,2,3\nRome,4,5,6\n")
+    path.write_text(title + header + "Oslo,1,2,3\nRome,4,5,6\n")
     with pytest.warns(RDPWarning, match=r"header of .* has two rows, read as one, such as '2023 sales'\. Pass --h"):
         table = open_table(path)
     assert table.column_names == ("city", "2023 sales", "2023 returns", "2024 sales")
@@ -388,3 +410,91 @@ def test_the_line_in_which_a_spreadsheet_names_the_separator_is_no_header(separa
     rows = [f"sep={separator}", *(separator.join(row) for row in ("abc", "1x2", "3y4"))]
     path.write_text("\n".join(rows) + "\n")
     assert read(path) == {"a": ["1", "3"], "b": ["x", "y"], "c": ["2", "4"]}
+
+
+def test_rows_of_units_below_the_header_are_left_out_and_told(tmp_path):
+    path = tmp_path / "units.csv"
+    path.write_text("site,power,wind,hour\nUnits,kW,m/s,\n[0],p_kw,wind_ms,h\n" + "A,1.5,7,2\nB,2.5,?,3\n" * 3)
+    with pytest.warns(
+        RDPWarning, match=r"The 2 rows below the header of .*, with words such as 'h' where .* taken for units"
+    ):
+        table = open_table(path)
+    assert table.column_names == ("site", "power", "wind", "hour")
+    assert pa.Table.from_batches(table.batches())["power"].to_pylist() == ["1.5", "2.5"] * 3
+    assert len(read(path, header=True)["power"]) == 8
+
+
+@pytest.mark.parametrize("first", ["A,?,n/a,-", "A,,,", "A,1.5,error,2", "A,1.5,2,x"])
+def test_a_first_row_without_some_numbers_is_no_row_of_units(first: str, tmp_path):
+    path = tmp_path / "first.csv"
+    path.write_text(f"site,power,wind,hour\n{first}\n" + "A,1.5,7,2\nB,2.5,?,3\n" * 3)
+    assert len(read(path)["power"]) == 7
+
+
+def test_footnotes_at_the_end_are_left_out_and_told_once(tmp_path):
+    path = tmp_path / "notes.csv"
+    path.write_text("city,amount\nOslo,3\nRome,4\n\n* preliminary\nPrinted by HR\n")
+    table = open_table(path)
+    with pytest.warns(RDPWarning, match=r"The last 2 rows of .* are notes of one field, such as '\* preliminary'"):
+        assert [batch.num_rows for batch in table.batches()] == [2]
+    assert [batch.num_rows for batch in table.batches()] == [2]
+
+
+@pytest.mark.parametrize(("last", "place"), [("Osl\n", 3), ("3\n", 3), ("New York\nOslo,3\n", 3), ("a b,c,d\n", 3)])
+def test_a_row_that_was_cut_is_no_footnote(last: str, place: int, tmp_path):
+    path = tmp_path / "cut.csv"
+    path.write_text("city,amount\nOslo,3\nRome,4\n" + last)
+    with pytest.raises(TableError, match=rf"Row {place} of .* has [13] fields? where the first row has 2"):
+        read(path)
+
+
+def test_columns_of_one_name_are_told_apart_aloud(tmp_path):
+    path = tmp_path / "repeated.csv"
+    path.write_text("qty,cost,qty,cost\n1,2,3,4\n")
+    told = r"'qty' occurs 2 times in .* \(columns 1 and 3\); the second is called 'qty \(2\)' here, and so for 1 more"
+    with pytest.warns(RDPWarning, match=told):
+        table = open_table(path)
+    assert table.column_names == ("qty", "cost", "qty (2)", "cost (2)")
+
+
+BETWEEN_BLANKS = {
+    "aligned": "  day  temp  press\n 2024-01-01   3.5  1010\n 2024-01-02  -1.25  998 \n",
+    "of R": '"day" "temp" "press"\n"1" "2024-01-01" 3.5 1010\n"2" "2024-01-02" -1.25 998\n',
+    "with a comment": "# station\nday temp press\n2024-01-01 3.5 1010\n2024-01-02 -1.25 998\n",
+    "in cp1252": "stationß temp press\n2024-01-01 3.5 1010\n2024-01-02 -1.25 998\n",
+}
+
+
+@pytest.mark.filterwarnings("ignore:The first row of .* is taken for a title", "ignore:.* was read as cp1252")
+@pytest.mark.parametrize("name", BETWEEN_BLANKS)
+def test_blanks_between_columns_are_found(name: str, tmp_path):
+    path = tmp_path / "station.dat"
+    path.write_bytes(BETWEEN_BLANKS[name].encode("cp1252" if "ß" in BETWEEN_BLANKS[name] else "utf-8"))
+    found = read(path)
+    assert [found["temp"], found["press"]] == [["3.5", "-1.25"], ["1010", "998"]]
+    assert len(found) == (4 if name == "of R" else 3)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["name\nAnna Li\nBo Ek\n", "when\n2024-01-01 10:00\n2024-01-02 10:00\n", "size\n12 kg\n13 kg\n", "x y\na b\n"],
+)
+def test_blanks_inside_of_cells_stay_there(content: str, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text(content)
+    assert len(read(path)) == 1
+
+
+def test_columns_in_fixed_places_are_told(tmp_path):
+    path = tmp_path / "fixed.dat"
+    path.write_text("id   years    div\n1    < 12      No\n2   10.5      No\n")
+    with pytest.warns(
+        RDPWarning, match=r"is read as one column, 'id   years    div'\. Its columns seem to stand in fixed"
+    ):
+        open_table(path)
+
+
+def test_one_column_of_very_long_cells_is_read(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("note\n" + "x" * 200_000 + "\n")
+    assert read(path)["note"] == ["x" * 200_000]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -46,6 +47,9 @@ def first_numbers(values: list[object], **options: object) -> list[float]:
         (["1,5", "2,25", "1.000"], [1.5, 2.25, 1000]),
         (["\u22123.5", "7", "12"], [-3.5, 7, 12]),
         (["\u2212$3", "$7", "$\u221212"], [-3, 7, -12]),
+        (["1.234,50-", "17,25", "3,00-"], [-1234.5, 17.25, -3]),
+        (["12.5- kg", "7 kg", "9 kg"], [-12.5, 7, 9]),
+        (["₹ 1,23,456.50", "₹ 12,345", "₹ 1,00,00,000"], [123456.5, 12345, 1e7]),
     ],
 )
 def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
@@ -55,6 +59,31 @@ def test_numbers_in_a_dress_are_numbers_and_that_is_said(written, numbers):
         TableEncoder().fit(pa.table({"column": values}))
     assert column_of(values, plain_numbers=True)[1]["kind"] == "category"
     assert column_of(values, kinds={"column": "category"})[1]["kind"] == "category"
+
+
+def matrix_and_words(table: dict[str, list[str]], **options: object) -> tuple[np.ndarray, str]:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rows = TableEncoder(sparse=False, **options).fit_transform(pa.table(table))
+    return rows, "\n".join(str(warning.message) for warning in told)
+
+
+def test_what_reads_with_both_marks_is_read_as_the_other_columns_are():
+    table = {"paid": ["7,5", "12,25-", "1.234,50"] * 20, "pieces": ["3,000", "12,500", "7"] * 20}
+    table |= {"stock": ["1.234", "567", "12.345"] * 20, "share": ["0.250", "0.125", "1.500"] * 20}
+    rows, told = matrix_and_words(table)
+    assert rows[:3, 0].tolist() == pytest.approx([7.5, -12.25, 1234.5])
+    assert rows[:3, 1].tolist() == pytest.approx([3, 12.5, 7])
+    assert rows[:3, 2].tolist() == pytest.approx([1234, 567, 12345])
+    assert rows[:3, 3].tolist() == pytest.approx([0.25, 0.125, 1.5])  # no group begins with 0
+    assert re.search(r"'stock' of the table holds numbers such as '1\S*', read as 1", told)
+    assert matrix_and_words(table, kinds={"stock": "number"})[0].tolist() == rows.tolist()
+
+
+@pytest.mark.parametrize("other", ["1.5", "1,234,567"])
+def test_a_comma_is_between_groups_where_a_column_has_points(other: str):
+    table = {"paid": ["7,5", "12,25", "3,50"] * 20, "rate": [other, "3", "2"] * 20, "pieces": ["3,000", "12,500"] * 30}
+    assert matrix_and_words(table)[0][:2, 2].tolist() == [3000, 12500]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +172,36 @@ def test_dates_with_dots_and_two_digits_of_the_year():
     assert column_of(["1.1.24", "1.2.0", "1.10.24"] * 20)[1]["kind"] == "category"
 
 
+def test_a_code_that_reads_as_infinity_is_no_missing_one():
+    codes = [f"{place:04x}e{place + 900:04}" for place in range(N)]  # such as 0001e0901
+    assert column_of([*codes, "37e97203"])[1]["becomes"] == []
+
+
+def test_dates_in_both_orders_are_told():
+    dates = [f"{place % 17 + 12}/{place % 12 + 1:02}/2024" for place in range(40)]
+    dates += [f"{place % 12 + 1:02}/{place % 17 + 12}/2024" for place in range(20)]
+    other = {"other": [f"{place % 7}" for place in range(60)]}
+    told = matrix_and_words({"when": dates, **other})[1]
+    assert "'when' of the table has dates with the day first, such as '" in told
+    assert "; all were read as texts. Write all alike, or pass --kind when=date" in told
+    told = matrix_and_words({"when": dates, **other}, kinds={"when": "date"})[1]
+    assert "'when' of the table is not a date in 1" in told
+    words = {"when": ["Jan", "soon", "12/31/2024", "31/12/2024"] * 15, **other}
+    assert "first, such as" not in matrix_and_words(words)[1]
+
+
+def test_parts_of_a_second_may_stand_behind_a_comma():
+    values = [f"2024-03-30 22:{place:02}:10,{place * 7:03}" for place in range(N)]  # as logs of Python have them
+    assert column_of(values)[1]["kind"] == "date"
+    assert column_of([value.replace("2024-03-30", "30.03.2024") for value in values])[1]["kind"] == "date"
+    assert column_of([value[11:] for value in values])[1]["kind"] == "time"
+
+
+def test_24_00_is_midnight():
+    assert column_of(["01:00", "13:30", "24:00"] * 20)[1]["kind"] == "time"
+    assert column_of(["2024-01-31 24:00", "2024-02-01 01:00"] * 20)[1]["typical"].startswith("2024-02-01")
+
+
 def test_weeks_are_dates():
     encoder, described = column_of(["2013-W18", "2014W01", "2012-W52", "2013-W18-3"] * 20)
     assert (described["kind"], described["typical"]) == ("date", "2012-12-24 to 2013-12-30")
@@ -155,6 +214,27 @@ def test_weeks_are_dates():
 def test_different_units_are_no_numbers():
     assert column_of(["12 kg", "12 lb", "9 kg", "7 lb"] * 15)[1]["kind"] == "category"
     assert column_of(["12A", "3B", "4C", "5D"] * 15)[1]["kind"] == "category"
+
+
+@pytest.mark.parametrize(
+    ("written", "other"), [(["12 kg", "9 kg", "900 g", "7 kg"], "900 g"), (["$12.50", "€ 9", "$7", "$3"], "€ 9")]
+)
+def test_several_units_are_told_and_the_most_frequent_can_be_asked_for(written: list[str], other: str):
+    table = {"column": written * 15, "other": [f"{place % 7}" for place in range(60)]}
+    rows, told = matrix_and_words(table)
+    assert (
+        f"numbers in 2 units, such as '{written[0]}' (45 rows) and '{other}' (15 rows); all were read as texts" in told
+    )
+    rows, told = matrix_and_words(table, kinds={"column": "number"})
+    assert rows[:, 2].mean() == 0.25
+    assert "is not a number in 15 rows" in told
+
+
+@pytest.mark.parametrize(
+    "written", [["12A", "3B", "4C", "5D"], ["1936 Summer", "1940 Winter"], ["12 kg", "soon", "9 g"]]
+)
+def test_what_are_no_units_is_not_told_as_such(written: list[str]):
+    assert "units" not in matrix_and_words({"column": written * 15, "other": ["1", "2", "3"] * (5 * len(written))})[1]
 
 
 def test_a_few_cells_in_another_unit_do_not_fit_and_are_marked():

@@ -1,9 +1,10 @@
 """Anomalies that have the same reason, told as one kind: "z = 0: 20 rows".
 
-A row belongs to the column that comes first among its reasons. Where two columns share the reason in a row, the one
-that leads more of the rows counts. Within a column, rows are told apart by what is odd about the value, as a reader
-would say it: it is missing, no number, higher or lower than usual, a value that is not among the usual ones, or a usual
-one that does not fit the rest of its row. A value that makes up half of such rows is named, and is a kind of its own.
+A row belongs to the column that comes first among its reasons. Where two columns share the reason in a row, one counts
+whose value is odd by itself, and of several such the one that leads more of the rows. Within a column, rows are told
+apart by what is odd about the value, as a reader would say it: it is missing, no number, higher or lower than usual, a
+value that is not among the usual ones, or a usual one that does not fit the rest of its row. A value that makes up half
+of such rows is named, and is a kind of its own.
 """
 
 from __future__ import annotations
@@ -146,10 +147,11 @@ def _first_reasons(explanation: Explanation) -> list[Reason]:
     reasons = []
     for row, told in standing_out.items():
         candidates = (told[0]["column"], *told[0]["shared_with"])
-        column = max(candidates, key=lambda name: (n_led[name], -place_of[name]))
-        value = next(entry["value"] for entry in told if entry["column"] == column)
-        oddity = oddity_of(value, explanation.typical[place_of[column]])
-        reasons.append(Reason(row, column, value, oddity, candidates, _partner(told, column)))
+        values = {entry["column"]: entry["value"] for entry in told}
+        oddities = {name: oddity_of(values[name], explanation.typical[place_of[name]]) for name in candidates}
+        odd = [name for name in candidates if oddities[name] is not Oddity.ELSEWHERE] or candidates
+        column = max(odd, key=lambda name: (n_led[name], -place_of[name]))
+        reasons.append(Reason(row, column, values[column], oddities[column], candidates, _partner(told, column)))
     return reasons
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ from rdplearn.cli.reading_options import sql_table_of
 from rdplearn.errors import ModelFileError, TableError, warn_user
 from rdplearn.table import Table
 from rdplearn.table.several_files import files_of
-from rdplearn.table.wording import counted, shown
+from rdplearn.table.wording import column_hint, counted, shown
 from rdplearn.table_model import TableModel
 
 SAMPLE_BYTES = 1 << 16
@@ -89,8 +88,7 @@ def require_columns(table: Table, *, carried: Sequence[str] = (), label: str | N
     for option, columns in {"--id": carried, "--label": [label] if label is not None else []}.items():
         for column in columns:
             if column not in table.column_names:
-                near = difflib.get_close_matches(column, table.column_names, n=1)
-                hint = f" Did you mean {shown(near[0])}?" if near else ""
+                hint = column_hint(column, table.column_names)
                 raise TableError(f"{option} names column {shown(column)}, which {table.name} does not have.{hint}")
 
 

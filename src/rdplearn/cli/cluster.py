@@ -112,6 +112,7 @@ def cluster(
 
 def print_clusters(facts: Mapping[str, Any]) -> None:
     from rdplearn.cli.printing import print_ending, print_rows
+    from rdplearn.table.wording import counted
 
     names: Mapping[str, Any] = next((group["typical"] for group in facts["clusters"] if "typical" in group), {})
     print_rows(
@@ -124,7 +125,7 @@ def print_clusters(facts: Mapping[str, Any]) -> None:
             for group in facts["clusters"]
         ]
     )
-    typer.echo(f"{facts['n_rows']:,} rows in {len(facts['clusters']):,} clusters.")
+    typer.echo(f"{counted(facts['n_rows'], 'row')} in {counted(len(facts['clusters']), 'cluster')}.")
     if "trust" in facts:
         typer.echo(facts["trust"]["words"])
     print_ending(facts, agreement=AGREEMENT, output="Clusters")

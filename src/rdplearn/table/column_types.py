@@ -20,6 +20,7 @@ unreadable      left out: the cells are lists, bytes or the like
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -28,8 +29,8 @@ import numpy as np
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
 from rdplearn.table.column_names import says_code, says_duration, says_identifier, says_listed, says_year
-from rdplearn.table.dresses import dress_of, has_letters, in_other_dresses, not_in, written_spread
-from rdplearn.table.moments import compact_dates
+from rdplearn.table.dresses import counts_of_dresses, dress_of, has_letters, in_other_dresses, not_in, written_spread
+from rdplearn.table.moments import compact_dates, read_moments
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
 from rdplearn.table.typical import share_words
@@ -73,8 +74,12 @@ class Decision:
     is_compact: bool = False
 
 
-def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str | None = None) -> Decision:
+def decide_kind(
+    column: ColumnSummary, rules: TextRules, table: str, told: str | None = None, usual_mark: str = "."
+) -> Decision:
     """Decide what a column is; `told` overrules the evidence where the values allow it.
+
+    usual_mark : the decimal mark of the table, see `decimal_mark_of`
 
     Raises
     ------
@@ -82,15 +87,30 @@ def decide_kind(column: ColumnSummary, rules: TextRules, table: str, told: str |
         With `strict`, when nearly all values are numbers (or dates) but not all: whether the rest is missing, wrong or
         meant is for the user to say. Without, they count as missing, are marked, and told in a warning.
     """
-    decision = _decide(column, rules, table, told)
+    decision = _decide(column, rules, table, told, usual_mark)
     if decision.kind == "date" and column.n_in_format and column.not_in_format.n_rows:
         return _telling_format(decision, column, table)
     return decision
 
 
-def _decide(column: ColumnSummary, rules: TextRules, table: str, told: str | None) -> Decision:
+def decimal_mark_of(columns: Iterable[ColumnSummary], rules: TextRules) -> str:
+    """The decimal mark of a table: a comma if that is how some columns can be read, and no column with a point alone.
+
+    What reads with both marks, such as 1,234 or 1.234, is then read as the other columns are.
+    """
+    if rules.decimal or rules.thousands:
+        return rules.mark
+    clear = set()
+    for column in columns:
+        fewer, more = sorted(column.n_written, key=lambda mark: column.n_written[mark])
+        if column.n_written[fewer] < column.n_written[more] >= NEARLY_ALL * column.n_present:
+            clear.add(more)
+    return "," if clear == {","} else "."
+
+
+def _decide(column: ColumnSummary, rules: TextRules, table: str, told: str | None, usual_mark: str) -> Decision:
     if told is not None:
-        return _as_told(column, rules, table, told)
+        return _as_told(column, rules, table, told, usual_mark)
     if column.trouble:
         return Decision("unreadable", f"left out: {column.trouble}")
     if column.n_present == 0:
@@ -100,7 +120,7 @@ def _decide(column: ColumnSummary, rules: TextRules, table: str, told: str | Non
     n_marked = sum(column.markers.values())
     n_to_read = column.n_present - n_marked
     if n_to_read > 0 and n_marked <= n_to_read:
-        decided = _decide_read(column, rules, table, n_to_read)
+        decided = _decide_read(column, rules, table, n_to_read, usual_mark)
         if decided is not None:
             return _telling_markers(decided, column, table) if n_marked else decided
     return _decide_words(column, table)
@@ -116,13 +136,15 @@ def _decide_typed(column: ColumnSummary) -> Decision:
     return _decide_words(column, "")
 
 
-def _decide_read(column: ColumnSummary, rules: TextRules, table: str, n_to_read: int) -> Decision | None:
+def _decide_read(
+    column: ColumnSummary, rules: TextRules, table: str, n_to_read: int, usual_mark: str
+) -> Decision | None:
     """What all texts say, or nearly all of them; None if they are words."""
-    if _n_numbers(column) == n_to_read:
+    if _n_numbers(column) == n_to_read and not _has_groups(column, rules, n_to_read, usual_mark):
         return _decide_compact_dates(column, rules, table) or _decide_number(column)
     if column.n_booleans == n_to_read:
         return _unless_constant(column, Decision("boolean"))
-    decimal = _mark_of(column, rules)
+    decimal = _mark_of(column, rules, usual_mark)
     dress = dress_of(column, decimal)
     written = column.n_written[decimal] - sum(cells.n_rows for cells in in_other_dresses(column, dress))
     are_durations = _are_durations(column) and (dress is None or written < n_to_read)  # "45 min" has a unit
@@ -200,9 +222,42 @@ def _n_dates(column: ColumnSummary) -> int:
     return max(spread.count for spread in column.moments.values())
 
 
-def _mark_of(column: ColumnSummary, rules: TextRules) -> str:
-    """The decimal mark with which more cells are numbers; of two that serve as well, the point."""
-    return rules.decimal or ("," if column.n_written[","] > column.n_written["."] else ".")
+def _mark_of(column: ColumnSummary, rules: TextRules, usual_mark: str) -> str:
+    """The decimal mark with which more cells are numbers; of two that serve as well, that of the table."""
+    if rules.decimal or column.n_written["."] == column.n_written[","]:
+        return rules.decimal or usual_mark
+    return "," if column.n_written[","] > column.n_written["."] else "."
+
+
+def _has_groups(column: ColumnSummary, rules: TextRules, n_to_read: int, usual_mark: str) -> bool:
+    """Whether the points of a column can all stand between groups of three digits, as the table has decimal commas."""
+    if usual_mark == rules.mark:
+        return False
+    texts = [str(text) for text in column.texts.values if "." in str(text)]
+    return column.n_written[","] == n_to_read and bool(texts) and not any(text.startswith("0") for text in texts)
+
+
+def _several_units(column: ColumnSummary, table: str) -> str:
+    """A warning, if all of a column is numbers in units that cannot be held against each other."""
+    n_written = max(column.n_written.values())
+    counts = counts_of_dresses(column).most_common()
+    if len(counts) < 2 or n_written < NEARLY_ALL * column.n_present or 2 * sum(dict(counts).values()) < n_written:
+        return ""
+    first = {name.replace("*", ""): cells.first_text for name, cells in reversed((column.dresses or {}).items())}
+    examples = [first[name] for name, _ in counts]
+    if any(re.search(r"\d[A-Za-z]$", text) for text in examples) or all(map(_begins_with_a_year, examples)):
+        return ""  # "12A" is a house or a seat, and "1936 Summer" a season
+    listed = " and ".join(f"{shown(first[name])} ({rows_text(count)})" for name, count in counts[:2])
+    return (
+        f"Column {shown(column.name)} of {table} has numbers in {len(counts)} units, such as {listed}; all were read "
+        f"as texts. Write all in one unit, or pass --kind {as_option(column.name + '=number')} to read those in the "
+        "most frequent one, and the rest as missing."
+    )
+
+
+def _begins_with_a_year(text: str) -> bool:
+    start = text[:4]
+    return start.isdigit() and WORDED_YEARS[0] <= int(start) <= WORDED_YEARS[1]
 
 
 def _are_durations(column: ColumnSummary) -> bool:
@@ -440,7 +495,11 @@ def _decide_words(column: ColumnSummary, table: str) -> Decision:
 
 def _mixture_warning(column: ColumnSummary, table: str) -> str:
     share = _n_numbers(column) / column.n_present
-    if column.form != "text" or not 0.5 <= share < 1 or says_code(column.name):
+    if column.form != "text" or says_code(column.name):
+        return ""
+    if warning := _several_units(column, table) or _both_orders(column, table):
+        return warning
+    if not 0.5 <= share < 1:
         return ""
     stray = column.not_numbers
     if stray.n_rows == 0:
@@ -452,7 +511,26 @@ def _mixture_warning(column: ColumnSummary, table: str) -> str:
     )
 
 
-def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> Decision:
+def _both_orders(column: ColumnSummary, table: str) -> str:
+    """A warning, if all of a column is dates, some with the day first and some with the month first."""
+    if not all(spread.count for spread in column.moments.values()):
+        return ""
+    import pyarrow as pa
+
+    texts, counts = column.texts.values.tolist(), column.texts.counts
+    are_dates = {order: ~np.isnan(read_moments(pa.array(texts, pa.string()), order)) for order in (True, False)}
+    either, only = are_dates[True] | are_dates[False], are_dates[True] != are_dates[False]
+    if counts[either].sum() < NEARLY_ALL * counts.sum():
+        return ""
+    day, month = (texts[int(np.argmax(only & are_dates[order]))] for order in (True, False))
+    return (
+        f"Column {shown(column.name)} of {table} has dates with the day first, such as {shown(day)}, and with the "
+        f"month first, such as {shown(month)}; all were read as texts. Write all alike, or pass --kind "
+        f"{as_option(column.name + '=date')} to read those of one order, and the rest as missing."
+    )
+
+
+def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str, usual_mark: str) -> Decision:
     """Follow the user's word, unless the values cannot be read that way."""
     if told not in CHOICES:
         raise TableError(unknown_choice(f"kinds[{shown(column.name)}]", "TableEncoder", told, CHOICES))
@@ -468,7 +546,7 @@ def _as_told(column: ColumnSummary, rules: TextRules, table: str, told: str) -> 
     if told == "date":
         return _told_date(column, rules, table)
     if told in ("number", "year"):
-        return _told_number(column, rules, table, told)
+        return _told_number(column, rules, table, told, usual_mark)
     n_to_read = column.n_present - sum(column.markers.values())
     readable = {
         "boolean": column.form == "boolean"
@@ -499,17 +577,20 @@ def _told_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
     return _with_misfits(Decision("date", "as told", day_first=day_first), column, stray, "date", table)
 
 
-def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str) -> Decision:
-    if _n_numbers(column) == column.n_present:
+def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str, usual_mark: str) -> Decision:
+    has_groups = _has_groups(column, rules, column.n_present, usual_mark)
+    if _n_numbers(column) == column.n_present and not has_groups:
         return Decision(told, "as told")
-    decimal = _mark_of(column, rules)
+    decimal = _mark_of(column, rules, usual_mark)
     dress = dress_of(column, decimal)
+    if dress is None and column.dresses:
+        dress = counts_of_dresses(column).most_common(1)[0][0]
     if column.n_durations > max(column.n_written[decimal] if dress is not None else 0, _n_numbers(column)):
         decision = Decision(told, "as told", decimal=decimal, dress=DURATION)
         if rules.strict and column.not_durations.n_rows:
             _refuse(column, column.not_durations, "that is not a duration", table)
         return _with_misfits(decision, column, column.not_durations, "number", table)
-    if column.n_written[decimal] > _n_numbers(column) and dress is not None:
+    if (has_groups or column.n_written[decimal] > _n_numbers(column)) and dress is not None:
         decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), not_in(column, decimal, dress)
     else:
         decision, stray = Decision(told, "as told"), column.not_numbers

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from rdplearn.errors import TableError, warn_user
+from rdplearn.table.blanks import BLANK, TAB, with_tabs
+from rdplearn.table.footnotes import Footnotes, misfit_words
+from rdplearn.table.header_rows import group_row, in_groups, n_title_rows, n_unit_rows, names_separator
 from rdplearn.table.openers import BLOCK_BYTES, Opener, spool, utf8_blocks
 from rdplearn.table.quotation_marks import has_line_breaks, tell_open_marks
 from rdplearn.table.sniffing import (
     first_rows,
-    in_groups,
-    n_title_rows,
-    names_groups,
-    names_separator,
     rows_of,
     sniff_encoding,
     sniff_header,
@@ -36,6 +38,7 @@ BLOCK_BYTES_PER_COLUMN = 1 << 10
 # row must fit into one, so a table that has a longer row is read in whole blocks.
 PARTS_OF_A_BLOCK = (4, 1)
 LONG_ROW = "straddl"  # as Arrow says that a row does not fit into a block
+WIDE_GAP = re.compile(r"\S {2,}\S")
 MISFIT = re.compile(r"Row #(?P<row>\d+): Expected (?P<expected>\d+) columns, got (?P<got>\d+): (?P<text>.*)", re.DOTALL)
 
 
@@ -54,52 +57,68 @@ def read_csv(
         separator = sniff_separator(text)
     elif len(separator) != 1 or separator in '"\r\n' or ord(separator) > 127:
         raise TableError(f"The separator must be one ASCII character. Got {shown(separator)} instead.")
+    opener = _in_utf8(opener, encoding, name)
+    if separator == BLANK:
+        opener, separator = _with_tabs(opener, name), TAB
+        text = b"".join(with_tabs(io.StringIO(text, newline=""))).decode()
     rows = first_rows(text, separator)
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
     n_titles = n_title_rows(rows) if header is None else 0
     is_silent = names_separator(rows[0])
-    groups = rows[n_titles - 1] if n_titles and names_groups(rows[n_titles - 1]) else None
+    groups = group_row(rows, n_titles)
     rows = rows[n_titles:]
     rows = rows if header is False else with_row_names(rows)
     has_header = sniff_header(rows, name) if header is None else header
-    names = _column_names(rows[0], has_header)
+    names = _column_names(rows[0] if groups is None else in_groups(rows[0], groups), has_header)
+    names = _told_apart(names, name)
     if groups is not None:
-        names = in_groups(names, groups)
-        example = next(name for name, group in zip(names, groups, strict=True) if group.strip())
+        example = next(
+            name for name, group in zip(names, groups, strict=True) if group.strip() and group.strip() != name
+        )
         warn_user(
             f"The header of {name} has two rows, read as one, such as {shown(example)}. Pass --header if the first row "
             "has the names of the columns, or --no-header if it is data."
         )
-    elif n_titles and not is_silent:
-        above, is_are = ("row", "is") if n_titles == 1 else (f"{n_titles} rows", "are")
+    if n_titles > (groups is not None) and not is_silent:
+        _tell_titles(n_titles - (groups is not None), names[0], name)
+    if len(names) == 1 and WIDE_GAP.search(names[0]):
         warn_user(
-            f"The first {above} of {name} above {shown(names[0])} {is_are} taken for a title, and left out. Pass "
-            "--header if the first row has the names of the columns, or --no-header if it is data."
+            f"{name} is read as one column, {shown(names[0])}. Its columns seem to stand in fixed places, which is not "
+            "read: save it as CSV, or pass --separator."
         )
-    n_skipped = _n_rows_up_to(n_titles, text, separator) if has_header else 0
-    is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES
-    opener = _in_utf8(opener, encoding, name)
-    marks_are_known = False
+    n_units = n_unit_rows(rows) if header is None and has_header else 0
+    if n_units:
+        _tell_units(rows[1 : 1 + n_units], name)
+    n_skipped = _n_rows_up_to(n_titles + n_units, text, separator) if has_header else 0
+    is_all = len(text) <= csv.field_size_limit() or "\n" not in text.strip()  # no cell was too long to look at
+    is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES and is_all
+    marks_are_known = notes_are_known = False
 
     def read() -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        nonlocal marks_are_known
+        nonlocal marks_are_known, notes_are_known
 
         if is_header_alone:  # Arrow takes a line that does not end for one that is too long
             return
         rows_read = 0
         for n_parts in PARTS_OF_A_BLOCK:
             with opener() as file:
+                notes = Footnotes(n_skipped, name)
                 try:
-                    parts = _open(file, len(names), separator, n_skipped, n_parts)
+                    parts = _open(file, len(names), separator, n_skipped, n_parts, notes)
                     for batch in _after(rows_read, _joined(parts, n_parts)):
                         if not marks_are_known and has_line_breaks(batch):
                             tell_open_marks(opener, name, separator)
                             marks_are_known = True
                         yield pa.RecordBatch.from_arrays(batch.columns, names=names)
                         rows_read += batch.num_rows
+                        notes.require_end(rows_read)
+                    notes.require_end(rows_read)
+                    if notes.texts and not notes_are_known:
+                        notes.tell()
+                        notes_are_known = True
                     return
                 except pa.ArrowInvalid as fault:
                     if n_parts == PARTS_OF_A_BLOCK[-1] or LONG_ROW not in str(fault):
@@ -107,6 +126,23 @@ def read_csv(
                         raise TableError(_explain(str(fault), name, rows_read, n_skipped)) from None
 
     return names, read
+
+
+def _tell_titles(n_titles: int, first_name: str, name: str) -> None:
+    above, is_are = ("row", "is") if n_titles == 1 else (f"{n_titles} rows", "are")
+    warn_user(
+        f"The first {above} of {name} above {shown(first_name)} {is_are} taken for a title, and left out. Pass "
+        "--header if the first row has the names of the columns, or --no-header if it is data."
+    )
+
+
+def _tell_units(rows: list[list[str]], name: str) -> None:
+    below, is_are = ("row", "is") if len(rows) == 1 else (f"{len(rows)} rows", "are")
+    example = next(cell for cell in reversed(rows[-1]) if cell.strip())
+    warn_user(
+        f"The {below} below the header of {name}, with words such as {shown(example)} where the rows below have "
+        f"numbers, {is_are} taken for units, and left out. Pass --header to read all rows below the header."
+    )
 
 
 def _start_of(opener: Opener) -> bytes:
@@ -132,6 +168,15 @@ def _in_utf8(opener: Opener, encoding: str, name: str) -> Opener:
             raise _misread(name, encoding) from None
 
 
+def _with_tabs(opener: Opener, name: str) -> Opener:
+    """Opens a temporary copy with a tab in place of the blanks between columns."""
+    with opener() as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        try:
+            return spool(with_tabs(text))
+        except (UnicodeError, csv.Error):
+            raise _misread(name, "lines of fields with blanks between them") from None
+
+
 def _first_lines(start: bytes, encoding: str, name: str) -> str:
     """The start of the file as text, without a last line that may be cut."""
     try:
@@ -150,6 +195,29 @@ def _misread(name: str, encoding: str) -> TableError:
 def _column_names(first_row: list[str], has_header: bool) -> list[str]:
     stripped = [cell.strip().lstrip("\ufeff") if has_header else "" for cell in first_row]
     return [cell or f"column_{place + 1}" for place, cell in enumerate(stripped)]
+
+
+def _told_apart(names: list[str], name: str) -> list[str]:
+    """The names of columns, of which the later ones of each name get a number: "amount", "amount (2)"."""
+    taken, counts = set(names), Counter[str]()
+    apart: list[str] = []
+    for column in names:
+        counts[column] += 1
+        if counts[column] > 1:
+            numbered = (f"{column} ({number})" for number in count(counts[column]))
+            column = next(new for new in numbered if new not in taken)
+            taken.add(column)
+        apart.append(column)
+    repeated = [column for column in counts if counts[column] > 1]
+    if repeated:
+        first, second = [place for place, column in enumerate(names) if column == repeated[0]][:2]
+        more = f", and so for {len(repeated) - 1} more" if len(repeated) > 1 else ""
+        warn_user(
+            f"Column name {shown(repeated[0])} occurs {counts[repeated[0]]} times in {name} (columns {first + 1} and "
+            f"{second + 1}); the second is called {shown(apart[second])} here{more}. To choose the names, give each "
+            "column its own."
+        )
+    return apart
 
 
 def _n_rows_up_to(n_titles: int, text: str, separator: str) -> int:
@@ -176,7 +244,7 @@ def _after(n_rows: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
 
 
 def _open(
-    file: pa.NativeFile, n_columns: int, separator: str, n_skipped: int, n_parts: int
+    file: pa.NativeFile, n_columns: int, separator: str, n_skipped: int, n_parts: int, notes: Footnotes
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -191,7 +259,9 @@ def _open(
             column_names=places,
             skip_rows_after_names=n_skipped,
         ),
-        parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=True),
+        parse_options=pc.ParseOptions(
+            delimiter=separator, newlines_in_values=True, invalid_row_handler=notes.skip_or_error
+        ),
         convert_options=pc.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=True, null_values=[""]
         ),
@@ -200,10 +270,8 @@ def _open(
 
 def _explain(fault: str, name: str, rows_read: int, n_skipped: int) -> str:
     if misfit := MISFIT.search(fault):
-        place = int(misfit["row"]) - n_skipped
-        return (
-            f"Row {place} of {name} has {misfit['got']} fields where the first row has {misfit['expected']}: "
-            f"{shown(misfit['text'])}. Correct the row, or pass --separator."
+        return misfit_words(
+            int(misfit["row"]) - n_skipped, name, int(misfit["got"]), int(misfit["expected"]), misfit["text"]
         )
     if LONG_ROW in fault or "quote" in fault.lower():
         return f"{name} has a row of several megabytes after row {rows_read}: is a quotation mark left open?"

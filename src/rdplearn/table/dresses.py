@@ -36,13 +36,19 @@ def dress_of(column: ColumnSummary, decimal: str) -> str | None:
     scaled = _scaled_dress(column, column.n_written[decimal])
     if scaled is not None:
         return scaled
-    counts: Counter[str] = Counter()
-    for name, cells in column.dresses.items():
-        counts[name.replace("*", "")] += cells.n_rows
+    counts = counts_of_dresses(column)
     most = max(counts, key=lambda dress: counts[dress])
     is_the_one = counts[most] >= SHARE_OF_ONE * sum(counts.values())
     is_usual = not has_letters(most) or 2 * counts[most] >= column.n_written[decimal]  # "12", "13", "14A"
     return most if is_the_one and is_usual else None
+
+
+def counts_of_dresses(column: ColumnSummary) -> Counter[str]:
+    """How many cells have each dress, of letters such as m whether or not they could be millions."""
+    counts: Counter[str] = Counter()
+    for name, cells in (column.dresses or {}).items():
+        counts[name.replace("*", "")] += cells.n_rows
+    return counts
 
 
 def _scaled_dress(column: ColumnSummary, n_written: int) -> str | None:

@@ -93,7 +93,8 @@ class EncodedColumn:
                 encoding = LeftOut(kind)
         markers = column.markers if isinstance(encoding, Number | Boolean | Date | Time) else {}
         n_missing = column.n_missing + sum(markers.values())
-        has_holes = n_missing > 0 or column.infinities.n_rows > 0 or decision.has_misfits
+        has_infinite = isinstance(encoding, Number) and column.infinities.n_rows > 0  # "12e999" is a word elsewhere
+        has_holes = n_missing > 0 or has_infinite or decision.has_misfits
         sample = column.texts if column.form in ("text", "category") else column.numbers.sample
         sample = column.moments[False].sample if column.form == "moment" else sample
         # an estimate is no better than this where all that is remembered is different
@@ -233,11 +234,13 @@ def is_midnight(cell: Any) -> bool:
 
 
 def as_written_or_read(text: str, moment: str) -> str:
-    """A date as it was read, so that it can be held against others; as it stands if that says the same.
+    """A date as it was read, so that it can be held against others; as it stands if it says the same without midnight.
 
     Examples
     --------
     >>> as_written_or_read("2024-01-31T10:00", "2024-01-31 10:00:00"), as_written_or_read("1/31/24", "2024-01-31")
     ('2024-01-31T10:00', '2024-01-31')
+    >>> as_written_or_read("2024-01-31 00:00:00", "2024-01-31")
+    '2024-01-31'
     """
-    return text if text.startswith(moment[:10]) else moment
+    return text if text.startswith(moment[:10]) and not text.endswith("00:00:00") else moment

@@ -16,15 +16,16 @@ from rdplearn._types import TableColumns
 from rdplearn.errors import TableError, no_rows, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
-from rdplearn.table.column_types import decide_kind
+from rdplearn.table.column_types import Decision, decide_kind, decimal_mark_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.findings import Findings
 from rdplearn.table.parameters import Parameters
 from rdplearn.table.reading import open_table
 from rdplearn.table.state import column_from_dict, column_to_dict, read_state
-from rdplearn.table.summary import TableSummary, summarise
+from rdplearn.table.summary import ColumnSummary, TableSummary, summarise
+from rdplearn.table.sums import tell_sums
 from rdplearn.table.typical import Typical
-from rdplearn.table.wording import as_option, shown
+from rdplearn.table.wording import as_option, column_hint, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +34,8 @@ FORMAT_VERSION = 2
 LEFT_OUT_ALOUD = ("identifier", "text", "unreadable")
 FULLEST_SPARSE = 0.2
 NARROWEST_SPARSE = 32
+OPTIONS = {"ignore": "--ignore", "kinds": "--kind", "weights": "--weight"}
+MOST_READINGS_TOLD = 8
 MOST_WEIGHT = 1000  # the other columns have no say then; training diverges with what is far more
 
 
@@ -298,7 +301,15 @@ class TableEncoder(Parameters):
     def _learn_columns(self, summary: TableSummary) -> None:
         self.rules_ = self._rules()
         self.n_rows_ = summary.n_rows
-        self.columns_ = [self._learn_column(summary, name) for name in summary.columns]
+        usual_mark = decimal_mark_of(summary.columns.values(), self.rules_)
+        decisions = {
+            name: decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name), usual_mark)
+            for name, column in summary.columns.items()
+        }
+        _tell_readings({name: told.warning for name, told in decisions.items() if told.warning}, summary.name)
+        self.columns_ = [self._learn_column(summary.columns[name], decision) for name, decision in decisions.items()]
+        if any(column.kind == "number" for column in self.columns_):
+            tell_sums(summary)
         if self.date_format is not None and not any(column.n_in_format for column in summary.columns.values()):
             warn_user(
                 f"No cell of {summary.name} is written as --date-format says, {self.date_format!r}, so all dates were "
@@ -351,11 +362,7 @@ class TableEncoder(Parameters):
         _require_names("kinds", self.kinds or {}, summary.columns, summary.name)
         _require_names("weights", self.weights or {}, summary.columns, summary.name)
 
-    def _learn_column(self, summary: TableSummary, name: str) -> EncodedColumn:
-        column = summary.columns[name]
-        decision = decide_kind(column, self.rules_, summary.name, (self.kinds or {}).get(name))
-        if decision.warning:
-            warn_user(decision.warning)
+    def _learn_column(self, column: ColumnSummary, decision: Decision) -> EncodedColumn:
         return EncodedColumn.learn(
             column,
             decision,
@@ -447,8 +454,23 @@ class TableEncoder(Parameters):
             raise TableError("This TableEncoder is not fitted. Call fit with a table first.")
 
 
+def _tell_readings(warnings: Mapping[str, str], table: str) -> None:
+    """Say how columns are read that are not plain; of very many the first, and which the others are."""
+    n_told = len(warnings) if len(warnings) <= MOST_READINGS_TOLD else MOST_READINGS_TOLD // 2
+    for warning in list(warnings.values())[:n_told]:
+        warn_user(warning)
+    if others := list(warnings)[n_told:]:
+        listed = ", ".join(shown(name) for name in others[:MOST_READINGS_TOLD])
+        more = f" and {len(others) - MOST_READINGS_TOLD:,} more" if len(others) > MOST_READINGS_TOLD else ""
+        warn_user(
+            f"So it is, in one way or another, with {len(others):,} more columns of {table}: {listed}{more}. Run "
+            "rdplearn inspect, or TableEncoder.look, to see how each is read."
+        )
+
+
 def _require_names(option: str, named: Iterable[str], present: Collection[str], table: str) -> None:
     for name in sorted(set(named) - set(present)):
-        near = difflib.get_close_matches(name, present, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise TableError(f"The {option!r} parameter names column {shown(name)}, which {table} does not have.{hint}")
+        raise TableError(
+            f"The {option!r} parameter ({OPTIONS[option]}) names column {shown(name)}, which {table} does not have."
+            f"{column_hint(name, present)}"
+        )

@@ -17,7 +17,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 SECONDS_PER_DAY = 86_400
 
 CLOCK = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
     r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}))?"
 )
 TIME_OF_DAY = f"^{CLOCK}$"
@@ -133,8 +133,8 @@ def read_times_of_day(array: pa.Array) -> NDArray[np.float64]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> read_times_of_day(pa.array(["00:01", "1:00:05 pm", "25:00"])).tolist()
-    [60.0, 46805.0, nan]
+    >>> read_times_of_day(pa.array(["00:01", "1:00:05 pm", "24:00", "24:01", "00:00:02,5"])).tolist()
+    [60.0, 46805.0, 86400.0, nan, 2.5]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -176,7 +176,7 @@ def _numbers(found: pa.Array, name: str) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = _group(found, name)
+    texts = pc.replace_substring(_group(found, name), ",", ".")  # of a second, as in 13:45:06,250
     return as_floats(pc.cast(pc.if_else(pc.equal(texts, ""), "0", texts), pa.float64()))
 
 
@@ -242,7 +242,9 @@ def _seconds_of_day(found: pa.Array) -> NDArray[np.float64]:
     hour, minute, second = (_numbers(found, part) for part in ("hour", "minute", "second"))
     half = np.char.lower(np.asarray(_group(found, "half").to_pylist(), dtype=np.str_))
     twelve_hours = half != ""
-    possible = (minute < 60) & (second < 61) & np.where(twelve_hours, (hour >= 1) & (hour <= 12), hour < 24)
+    ends_day = (hour == 24) & (minute == 0) & (second == 0)  # 24:00, as meters and markets write midnight
+    of_24 = (hour < 24) | ends_day
+    possible = (minute < 60) & (second < 61) & np.where(twelve_hours, (hour >= 1) & (hour <= 12), of_24)
     hour = np.where(twelve_hours, hour % 12 + 12 * (half == "p"), hour)
     return np.where(possible, hour * 3600 + minute * 60 + second, np.nan)
 

@@ -133,7 +133,8 @@ def open_table(
     format : {"csv", "parquet", "arrow", "jsonl"}, optional
         By default the content decides, not the name.
     separator : str, optional
-        Of CSV; by default the one of ``, ; | tab`` that cuts the first rows into equally many fields.
+        Of CSV; by default the one of ``, ; | tab`` that cuts the first rows into equally many fields, or
+        blanks, of which several count as one.
     encoding : str, optional
         Of CSV and JSON Lines; by default UTF-8, or what a byte order mark says.
     header : bool, optional

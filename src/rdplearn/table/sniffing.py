@@ -11,11 +11,12 @@ from contextlib import suppress
 from itertools import islice, pairwise
 
 from rdplearn.errors import TableError, warn_user
+from rdplearn.table.blanks import BLANK, are_between_columns
+from rdplearn.table.header_rows import empty_places, is_number, n_title_rows
 from rdplearn.table.wording import shown
 
 SEPARATORS = (",", "\t", ";", "|")
 ROWS_LOOKED_AT = 100
-MOST_TITLE_ROWS = 10
 STEP_ERROR = 0.01  # of a step, by rounding
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -57,83 +58,25 @@ def sniff_encoding(start: bytes, name: str, told: str | None = None) -> str:
 
 
 def sniff_separator(text: str) -> str:
-    r"""The separator that cuts the first rows into equally many fields.
+    r"""The separator that cuts the first rows into equally many fields; blanks, if no other does.
 
     Examples
     --------
     >>> sniff_separator("name;price\nnails;1,5\nscrews;2,5\n"), sniff_separator('a,"b;c"\n1,2\n')
     (';', ',')
     """
-    best, best_quality = ",", (0.0, 0)
+    best, best_quality = ",", (0.0, 0, 0)
     for separator in SEPARATORS:
         rows = first_rows(text, separator)
-        widths = [len(row) for row in rows[n_title_rows(rows) :]]
+        n_titles = n_title_rows(rows)
+        widths = [len(row) for row in rows[n_titles:]]
         # A separator that the first row does not hold is none: the header decides.
         if not widths or widths[0] < 2:
             continue
-        alike = Counter(widths)[widths[0]] / len(widths)
-        if (alike, widths[0]) > best_quality:
-            best, best_quality = separator, (alike, widths[0])
-    return best
-
-
-def n_title_rows(rows: list[list[str]]) -> int:
-    """How many rows above the header are a title, such as "Sales of 2024", or name groups of columns.
-
-    The header below is the first row without holes; it has no numbers, and rows above it are half empty at least. The
-    first of a title has a cell at its start alone; below a row of groups there are numbers.
-
-    Examples
-    --------
-    >>> n_title_rows([["Sales", "", ""], ["city", "amount", "when"], ["Oslo", "3", ""]])
-    1
-    >>> n_title_rows([["Sales"], ["city", "amount"], ["Oslo", "3"]])
-    1
-    >>> n_title_rows([["city", "", ""], ["Oslo", "3", "4"]])
-    0
-    >>> n_title_rows([["", "2023", "", "2024"], ["city", "sales", "returns", "sales"], ["Oslo", "1", "2", "3"]])
-    1
-    """
-    if names_separator(rows[0] if rows else []):
-        return 1
-    header = next((place for place, row in enumerate(rows) if len(row) > 1 and not _empty_places(row)), 0)
-    if not 0 < header < min(len(rows) - 1, MOST_TITLE_ROWS + 1):
-        return 0
-    width = len(rows[header])
-    is_alone = bool(rows[0][0].strip()) and not any(cell.strip() for cell in rows[0][1:])
-    half_empty = all(2 * sum(1 for cell in row if cell.strip()) <= width for row in rows[:header])
-    is_bare = all(len(row) == 1 for row in rows[:header])
-    padded = width > 2 and all(len(row) == width for row in rows[:header])
-    below_fit = all(len(row) == width for row in rows[header : header + 2])
-    has_names = not any(_is_number(cell) for cell in rows[header])
-    has_groups = names_groups(rows[header - 1]) and any(_is_number(cell) for cell in rows[header + 1])
-    has_title = is_alone or (has_groups and header == 1)
-    return header if has_title and half_empty and (is_bare or padded) and below_fit and has_names else 0
-
-
-def names_separator(row: list[str]) -> bool:
-    """Whether a row is the line ``sep=;`` that spreadsheets write above the header."""
-    return len(row) in (1, 2) and row[0].strip().lower().startswith("sep=") and not "".join(row[1:]).strip()
-
-
-def names_groups(row: list[str]) -> bool:
-    """Whether a row above the header names groups of columns, each above the first of them, as merged cells do."""
-    return sum(1 for cell in row[1:] if cell.strip()) > 1
-
-
-def in_groups(names: list[str], groups: list[str]) -> list[str]:
-    """Names of columns with those of their groups, each of which goes on to the next.
-
-    Examples
-    --------
-    >>> in_groups(["city", "sales", "returns", "sales"], ["", "2023", "", "2024"])
-    ['city', '2023 sales', '2023 returns', '2024 sales']
-    """
-    named, last = [], ""
-    for name, group in zip(names, groups, strict=True):
-        last = group.strip() or last
-        named.append(f"{last} {name}".strip())
-    return named
+        quality = Counter(widths)[widths[0]] / len(widths), -n_titles, widths[0]  # a header may look like a title
+        if quality > best_quality:
+            best, best_quality = separator, quality
+    return BLANK if not best_quality[2] and are_between_columns(text) else best
 
 
 def sniff_header(rows: list[list[str]], name: str) -> bool:
@@ -146,13 +89,13 @@ def sniff_header(rows: list[list[str]], name: str) -> bool:
     """
     first, below = rows[0], rows[1:]
     # Empty cells say nothing, and a nameless cell in a header is common (an index column).
-    numeric_in_first = {place for place, cell in enumerate(first) if _is_number(cell)}
+    numeric_in_first = {place for place, cell in enumerate(first) if is_number(cell)}
     numeric_below = {
         place
         for place in range(len(first))
-        if below and all(_is_number(row[place]) for row in below if len(row) > place and row[place].strip())
+        if below and all(is_number(row[place]) for row in below if len(row) > place and row[place].strip())
     }
-    if not numeric_in_first or (below and numeric_below - numeric_in_first - _empty_places(first)):
+    if not numeric_in_first or (below and numeric_below - numeric_in_first - empty_places(first)):
         return True
     if _counts_on(first) and not any(_counts_on(row) for row in below):  # years that stand above their columns
         warn_user(
@@ -198,23 +141,11 @@ def rows_of(text: str, separator: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.strip().replace(",", "."))
-    except ValueError:
-        return False
-    return True
-
-
 def _counts_on(row: list[str]) -> bool:
     """Whether a row has three numbers or more that rise in equal steps, such as 1990, 1991, 1992."""
-    numbers = [float(cell.strip().replace(",", ".")) for cell in row if _is_number(cell)]
+    numbers = [float(cell.strip().replace(",", ".")) for cell in row if is_number(cell)]
     steps = [after - before for before, after in pairwise(numbers)]
     return len(steps) > 1 and steps[0] > 0 and all(abs(step - steps[0]) < STEP_ERROR * steps[0] for step in steps)
-
-
-def _empty_places(row: list[str]) -> set[int]:
-    return {place for place, cell in enumerate(row) if not cell.strip()}
 
 
 def _decodes(start: bytes, encoding: str) -> bool:

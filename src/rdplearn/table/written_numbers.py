@@ -1,4 +1,4 @@
-"""Numbers as people write them: "$2,700", "€ 1.200,50", "35.5%", "(1,234)", "12 kg", "$338K", and durations.
+"""Numbers as people write them: "$2,700", "€ 1.200,50", "35.5%", "(1,234)", "12,50-", "12 kg", "$338K", and durations.
 
 What stands before and after the digits is the number's *dress*. A column of such numbers has one dress, besides none:
 "12 kg" beside "12 lb" are no numbers that can be compared. What may stand for thousands, millions or billions has a
@@ -64,7 +64,7 @@ def read_written(
     digits = pc.replace_substring_regex(parts["digits"], f"[^0-9eE+{decimal}-]", "")
     values = as_floats(pc.cast(pc.replace_substring(digits, ",", "."), pa.float64()))
     in_brackets, closed = (np.asarray(pc.fill_null(pc.equal(parts[end], mark), False)) for end, mark in BRACKETS)
-    signs = pc.binary_join_element_wise(parts["sign"], parts["inner_sign"], "")
+    signs = pc.binary_join_element_wise(parts["sign"], parts["inner_sign"], parts["last_sign"], "")
     minus = np.asarray(pc.fill_null(pc.match_substring_regex(signs, f"[{MINUS}]"), False))
     is_unit = np.asarray(pc.fill_null(pc.less_equal(pc.utf8_length(parts["after"]), LONGEST_UNIT), False))
     values = np.where((in_brackets == closed) & is_unit, np.where(in_brackets | minus, -values, values), np.nan)
@@ -157,8 +157,11 @@ BRACKETS = (("open", "("), ("close", ")"))
 
 def _pattern(decimal: str, thousands: str | None) -> str:
     group = USUAL_GROUPS[decimal] if thousands is None else f"\\x{{{ord(thousands):x}}}"
-    digits = rf"\d{{1,3}}(?:{group}\d{{3}}){{1,{MOST_GROUPS}}}(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
+    lakhs = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?:\.\d*)?|" if decimal == "." and thousands in (None, ",") else ""
+    digits = (
+        rf"{lakhs}\d{{1,3}}(?:{group}\d{{3}}){{1,{MOST_GROUPS}}}(?:\{decimal}\d*)?|\d+(?:\{decimal}\d*)?|\{decimal}\d+"
+    )
     return (
         rf"^(?P<open>\(?)(?P<sign>[+{MINUS}]?) ?(?P<before>(?:{CURRENCY})?)[ \x{{a0}}]?(?P<inner_sign>[+{MINUS}]?)"
-        rf"(?P<digits>{digits})(?P<gap>[ \x{{a0}}]?)(?P<after>(?:{UNIT})?)(?P<close>\)?)$"
+        rf"(?P<digits>{digits})(?P<last_sign>[{MINUS}]?)(?P<gap>[ \x{{a0}}]?)(?P<after>(?:{UNIT})?)(?P<close>\)?)$"
     )
