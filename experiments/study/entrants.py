@@ -20,7 +20,8 @@ TRIED = {
     "2026-11-18-orthogonal": "components at right angles, 12 members of 3 rounds, distances to up to 512 rows",
     "2026-11-18-made-up": "the voice pays that is worse at telling made-up rows",
     "2026-11-18-references": "distances that tell made-up rows better are taken to more rows, at most 1,024",
-    "2026-11-19-gaps": "distances that alone see gaps pay less; 64 components in small tables, 10 members",
+    "2026-11-19-gaps": "distances that alone see gaps pay less; 64 components in small tables, 10 members; "
+    "in wide tables distances are learned in the leading directions",
 }
 BEFORE = "2026-11-18-references"  # what trials are compared with
 CHOSEN = "2026-11-19-gaps"  # what `RDPDetector()` is now
