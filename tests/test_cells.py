@@ -214,6 +214,23 @@ def test_no_tail_begins_in_the_gap_before_a_few_wrong_values():
     assert wrong > 15.0
 
 
+@pytest.mark.parametrize("n_wrong", [3, 5, 10, 20, 40])
+def test_amounts_a_hundred_times_too_large_come_first_also_in_a_few_per_cent_of_the_rows(n_wrong):
+    frame = orders(1_000)
+    wrong = np.random.default_rng(1).choice(1_000, n_wrong, replace=False)
+    frame.loc[wrong, "amount"] = 100 * (frame["amount"].fillna(50.0) + 50.0)
+    scores = TableModel(RDPDetector(**QUICK)).fit(frame).score_samples(frame)
+    assert set(np.argsort(scores)[:n_wrong]) == set(wrong)
+
+
+def test_a_few_per_cent_with_the_same_value_or_a_count_with_steps_are_no_gap():
+    low = np.arange(1.0, 951.0)
+    pile = Distinct(np.append(low, 90_000.0), np.append(np.ones(950, dtype=np.int64), 30))
+    steps = Distinct(np.array([0.0, 1.0, 4.0]), np.array([500, 460, 40]))
+    for column, value in ((pile, 90_000.0), (steps, 4.0)):
+        assert np.interp(value, *tail_curve(column)) < 4.0
+
+
 def test_an_impossible_cell_is_odder_than_what_a_few_per_cent_of_the_rows_have_in_common():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(

@@ -5,7 +5,8 @@ Beyond it there are too few to count, and some of them are what we look for. The
 :math:`p = p_0\, (d / d_0)^{-\alpha}`. Its exponent is the smallest, the most patient one, that the rows between two or
 three points suggest of which :math:`d_0` is the last, and at most 5. In single columns hardly a row is wrong, and
 :math:`p_0` is 1.5 % of all rows. Among the scores of rows, up to a tenth or more may be anomalies: they are to show as
-such, so counting ends sooner.
+such, so counting ends sooner. So it does in a column of many values, of which a few per cent lie several times as far
+out as all others, and differ from each other.
 
 Everything is a curve, straight between knots, as the views of `curves.py` are, so that one mechanism looks values up,
 stores and exports them.
@@ -27,6 +28,8 @@ LARGEST_EXPONENT = 5.0
 FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goes on
 CAUTIOUS_EXPONENT = 2.0
 FEW_WRONG = 2.0  # rows of a side that may be wrong however few there are: its tail begins below them
+MOST_WRONG, GAP = 0.1, 3.0  # rows of a side, where they lie so many times as far out as all others: likewise
+FEWEST_VALUES, MOST_EQUAL = 20, 1.5  # that others must have; rows for each value that these have: a pile is not wrong
 SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
 FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
 LONG_WAY = 1000.0  # of logarithms: no score goes farther
@@ -105,7 +108,30 @@ def side_curve(distances: Doubles, counts: Doubles, n_rows: int) -> Curve:
     True
     """
     farthest = 1.0 - FEW_WRONG / max(float(counts.sum()), FEW_WRONG + 1.0)
-    return distance_curve(distances, counts, 0.5 * n_rows, tuple(min(point, farthest) for point in SIDE_POINTS))
+    below_gap = share_below_gap(distances, counts)
+    usual = below_gap if below_gap < SIDE_POINTS[-1] else 1.0  # fewer lie beyond the last point as it is
+    points = tuple(min(point, farthest) * usual for point in SIDE_POINTS)
+    return distance_curve(distances, counts, 0.5 * n_rows, points)
+
+
+def share_below_gap(distances: Doubles, counts: Doubles) -> float:
+    """The share of rows below the widest gap with so few beyond it that these may be wrong; 1 where there is none.
+
+    Examples
+    --------
+    >>> usual, wrong = np.arange(1.0, 96.0), np.array([2000.0, 2500.0, 3100.0, 4000.0, 9000.0])
+    >>> share_below_gap(np.append(usual, wrong), np.ones(100))
+    0.95
+    >>> share_below_gap(np.append(usual, 2000.0), np.append(np.ones(95), 5.0))
+    1.0
+    """
+    with np.errstate(invalid="ignore"):  # what is farther than numbers go has no gap beyond it
+        wider = np.diff(np.log(distances))
+    within = np.cumsum(counts)[:-1] / counts.sum()
+    n_values = np.arange(1, len(distances))
+    differ = counts.sum() * (1.0 - within) <= MOST_EQUAL * (len(distances) - n_values)
+    is_gap = (wider >= np.log(GAP)) & (within >= 1.0 - MOST_WRONG) & (n_values >= FEWEST_VALUES) & differ
+    return float(within[np.argmax(np.where(is_gap, wider, 0.0))]) if is_gap.any() else 1.0
 
 
 def rare_signs_raised(knots: Doubles, heights: Doubles, column: Distinct) -> Curve:
