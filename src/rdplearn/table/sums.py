@@ -27,7 +27,7 @@ def tell_sums(summary: TableSummary) -> None:
             they = "this is a sum of other rows, leave it" if is_one else "these are sums of other rows, leave them"
             warn_user(
                 f"Column {shown(column.name)} of {summary.name} has {such}. If {they} out of the table: sums are "
-                "judged as all rows are, and make large numbers look usual."
+                "judged as all rows are, and stand before what you look for, or hide it."
             )
             return
 
