@@ -59,6 +59,8 @@ def _sheet(table: Table, panel: Panel, cells: Grid) -> Sheet:
     data = list(dict.fromkeys(name for name, _ in cells))
     lines = [[datasets.title(name), *(_entry(panel, cells, name, label) for label in labels)] for name in data]
     notes = [table.note] if table.note else []
+    if not labels:
+        notes.append(f"Nothing of it has been run yet: python -m experiments run {table.name} does so.")
     notes += _what_is_spread(cells)
     notes += [note for label in labels if (note := _closeness(panel, cells, data, label))]
     if panel.higher_is_better and table.axis is None:

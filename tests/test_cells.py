@@ -223,12 +223,13 @@ def test_amounts_a_hundred_times_too_large_come_first_also_in_a_few_per_cent_of_
     assert set(np.argsort(scores)[:n_wrong]) == set(wrong)
 
 
-def test_a_few_per_cent_with_the_same_value_or_a_count_with_steps_are_no_gap():
-    low = np.arange(1.0, 951.0)
-    pile = Distinct(np.append(low, 90_000.0), np.append(np.ones(950, dtype=np.int64), 30))
+def test_a_pile_the_steps_of_a_count_and_a_long_tail_are_no_gap():
+    low, ones = np.arange(1.0, 951.0), np.ones(950, dtype=np.int64)
+    pile = Distinct(np.append(low, 90_000.0), np.append(ones, 30))
     steps = Distinct(np.array([0.0, 1.0, 4.0]), np.array([500, 460, 40]))
-    for column, value in ((pile, 90_000.0), (steps, 4.0)):
-        assert np.interp(value, *tail_curve(column)) < 4.0
+    long_tail = Distinct(np.append(low, 3_000.0 * 1.25 ** np.arange(30)), np.append(ones, ones[:30]))
+    for column, value in ((pile, 90_000.0), (steps, 4.0), (long_tail, 90_000.0)):
+        assert np.interp(value, *tail_curve(column)) < 5.0
 
 
 def test_an_impossible_cell_is_odder_than_what_a_few_per_cent_of_the_rows_have_in_common():

@@ -148,6 +148,11 @@ def test_the_paper_s_rows_of_wins_contradict_its_cells_in_eight_of_ten_places():
     assert sum(note.startswith("The paper's own row of wins/draws/losses contradicts its cells") for note in notes) == 2
 
 
+def test_a_table_that_has_not_been_run_says_how_to():
+    for sheet in show.sheets(tables.table("raw_images"), [], quick=True, no_data=set()):
+        assert "Nothing of it has been run yet: python -m experiments run raw_images" in show.as_text(sheet)
+
+
 def test_raw_images_of_the_quick_budget_are_shown(tmp_path):
     table = tables.table("raw_images")
     (run,) = runs.plan(table, n_runs=1, quick=True, labels=["Org"])

@@ -30,6 +30,7 @@ CAUTIOUS_EXPONENT = 2.0
 FEW_WRONG = 2.0  # rows of a side that may be wrong however few there are: its tail begins below them
 MOST_WRONG, GAP = 0.1, 3.0  # rows of a side, where they lie so many times as far out as all others: likewise
 FEWEST_VALUES, MOST_EQUAL = 20, 1.5  # that others must have; rows for each value that these have: a pile is not wrong
+HALF = (0.75, 0.25)  # of these: they lie closer together than the gap is wide, or they are a long tail
 SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
 FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
 LONG_WAY = 1000.0  # of logarithms: no score goes farther
@@ -117,6 +118,8 @@ def side_curve(distances: Doubles, counts: Doubles, n_rows: int) -> Curve:
 def share_below_gap(distances: Doubles, counts: Doubles) -> float:
     """The share of rows below the widest gap with so few beyond it that these may be wrong; 1 where there is none.
 
+    As logarithms of distances have it: what counts is how many times as far.
+
     Examples
     --------
     >>> usual, wrong = np.arange(1.0, 96.0), np.array([2000.0, 2500.0, 3100.0, 4000.0, 9000.0])
@@ -126,12 +129,14 @@ def share_below_gap(distances: Doubles, counts: Doubles) -> float:
     1.0
     """
     with np.errstate(invalid="ignore"):  # what is farther than numbers go has no gap beyond it
-        wider = np.diff(np.log(distances))
+        logs = np.log(distances)
+        wider = np.diff(logs)
     within = np.cumsum(counts)[:-1] / counts.sum()
     n_values = np.arange(1, len(distances))
     differ = counts.sum() * (1.0 - within) <= MOST_EQUAL * (len(distances) - n_values)
-    is_gap = (wider >= np.log(GAP)) & (within >= 1.0 - MOST_WRONG) & (n_values >= FEWEST_VALUES) & differ
-    return float(within[np.argmax(np.where(is_gap, wider, 0.0))]) if is_gap.any() else 1.0
+    may_be = (wider >= np.log(GAP)) & (within >= 1.0 - MOST_WRONG) & (n_values >= FEWEST_VALUES) & differ
+    gaps = [gap for gap in np.flatnonzero(may_be) if wider[gap] > np.subtract(*np.quantile(logs[gap + 1 :], HALF))]
+    return float(within[max(gaps, key=lambda gap: wider[gap])]) if gaps else 1.0
 
 
 def rare_signs_raised(knots: Doubles, heights: Doubles, column: Distinct) -> Curve:
