@@ -223,6 +223,15 @@ def test_amounts_a_hundred_times_too_large_come_first_also_in_a_few_per_cent_of_
     assert set(np.argsort(scores)[:n_wrong]) == set(wrong)
 
 
+def test_years_a_hundred_times_too_large_come_first_though_many_rows_share_a_year():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"year": rng.integers(1975, 2014, 900), "fell": rng.choice(["yes", "no"], 900)})
+    wrong = rng.choice(900, 27, replace=False)
+    frame.loc[wrong, "year"] *= 100
+    scores = TableModel(RDPDetector(**QUICK)).fit(frame).score_samples(frame)
+    assert set(np.argsort(scores)[:27]) == set(wrong)
+
+
 def test_a_pile_the_steps_of_a_count_and_a_long_tail_are_no_gap():
     low, ones = np.arange(1.0, 951.0), np.ones(950, dtype=np.int64)
     pile = Distinct(np.append(low, 90_000.0), np.append(ones, 30))

@@ -29,7 +29,8 @@ FEWEST_TO_JUDGE = 40  # rows beyond the median: fewer cannot tell how a tail goe
 CAUTIOUS_EXPONENT = 2.0
 FEW_WRONG = 2.0  # rows of a side that may be wrong however few there are: its tail begins below them
 MOST_WRONG, GAP = 0.1, 3.0  # rows of a side, where they lie so many times as far out as all others: likewise
-FEWEST_VALUES, MOST_EQUAL = 20, 1.5  # that others must have; rows for each value that these have: a pile is not wrong
+FEWEST_VALUES = 10  # that others must have
+MOST_EQUAL = 0.35  # of these, on average the share that has the value of one of them: a pile is not wrong
 HALF = (0.75, 0.25)  # of these: they lie closer together than the gap is wide, or they are a long tail
 SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
 FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
@@ -132,11 +133,15 @@ def share_below_gap(distances: Doubles, counts: Doubles) -> float:
         logs = np.log(distances)
         wider = np.diff(logs)
     within = np.cumsum(counts)[:-1] / counts.sum()
-    n_values = np.arange(1, len(distances))
-    differ = counts.sum() * (1.0 - within) <= MOST_EQUAL * (len(distances) - n_values)
-    may_be = (wider >= np.log(GAP)) & (within >= 1.0 - MOST_WRONG) & (n_values >= FEWEST_VALUES) & differ
-    gaps = [gap for gap in np.flatnonzero(may_be) if wider[gap] > np.subtract(*np.quantile(logs[gap + 1 :], HALF))]
+    may_be = (wider >= np.log(GAP)) & (within >= 1.0 - MOST_WRONG) & (np.arange(len(wider)) >= FEWEST_VALUES - 1)
+    gaps = [gap for gap in np.flatnonzero(may_be) if differ_apart(logs[gap + 1 :], counts[gap + 1 :], wider[gap])]
     return float(within[max(gaps, key=lambda gap: wider[gap])]) if gaps else 1.0
+
+
+def differ_apart(logs: Doubles, counts: Doubles, gap: float) -> bool:
+    """Whether rows beyond a gap have values of their own, and lie closer together than the gap is wide."""
+    is_pile = np.sum((counts / counts.sum()) ** 2) > MOST_EQUAL
+    return bool(not is_pile and np.subtract(*np.quantile(np.repeat(logs, counts.astype(np.int64)), HALF)) < gap)
 
 
 def rare_signs_raised(knots: Doubles, heights: Doubles, column: Distinct) -> Curve:
