@@ -188,7 +188,7 @@ def test_auto_is_no_view_or_mapping_to_take_turns_with():
 
 
 def test_targets_of_a_number_of_their_own_need_as_many_components():
-    with pytest.raises(ValueError, match="Got 8 and 32: make them equal"):
+    with pytest.raises(ValueError, match="Got 8 and 32: pass n_components=8"):
         RDPDetector(mapping=RandomMapping(n_targets=8), n_components=32).fit(np.eye(4))
 
 
