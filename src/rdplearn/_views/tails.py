@@ -30,7 +30,7 @@ CAUTIOUS_EXPONENT = 2.0
 FEW_WRONG = 2.0  # rows of a side that may be wrong however few there are: its tail begins below them
 MOST_WRONG, GAP = 0.1, 3.0  # rows of a side, where they lie so many times as far out as all others: likewise
 FEWEST_VALUES = 10  # that others must have
-MOST_EQUAL = 0.35  # of these, on average the share that has the value of one of them: a pile is not wrong
+MOST_EQUAL = 0.35  # of these, as many as have the same value, on average over them: a pile is not wrong
 HALF = (0.75, 0.25)  # of these: they lie closer together than the gap is wide, or they are a long tail
 SHARES = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96])  # at knots
 FARTHER = 2.0 ** np.arange(1, 31)  # times the last counted distance: there the tail has its knots
@@ -116,6 +116,7 @@ def side_curve(distances: Doubles, counts: Doubles, n_rows: int) -> Curve:
     return distance_curve(distances, counts, 0.5 * n_rows, points)
 
 
+@np.errstate(invalid="ignore")  # what is farther than numbers go is beyond no gap
 def share_below_gap(distances: Doubles, counts: Doubles) -> float:
     """The share of rows below the widest gap with so few beyond it that these may be wrong; 1 where there is none.
 
@@ -129,9 +130,8 @@ def share_below_gap(distances: Doubles, counts: Doubles) -> float:
     >>> share_below_gap(np.append(usual, 2000.0), np.append(np.ones(95), 5.0))
     1.0
     """
-    with np.errstate(invalid="ignore"):  # what is farther than numbers go has no gap beyond it
-        logs = np.log(distances)
-        wider = np.diff(logs)
+    logs = np.log(distances)
+    wider = np.diff(logs)
     within = np.cumsum(counts)[:-1] / counts.sum()
     may_be = (wider >= np.log(GAP)) & (within >= 1.0 - MOST_WRONG) & (np.arange(len(wider)) >= FEWEST_VALUES - 1)
     gaps = [gap for gap in np.flatnonzero(may_be) if differ_apart(logs[gap + 1 :], counts[gap + 1 :], wider[gap])]
