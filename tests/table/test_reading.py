@@ -498,3 +498,10 @@ def test_one_column_of_very_long_cells_is_read(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("note\n" + "x" * 200_000 + "\n")
     assert read(path)["note"] == ["x" * 200_000]
+
+
+def test_groups_above_empty_cells_alone_name_their_columns(tmp_path):
+    path = tmp_path / "stock.csv"
+    path.write_text(",,A,B\ncity,x,,\nOslo,1,2,3\nRome,2,3,4\nLima,1,2,3\n")
+    with pytest.warns(RDPWarning, match="has two rows, read as one, such as 'city'"):
+        assert open_table(path).column_names == ("city", "x", "A", "B")

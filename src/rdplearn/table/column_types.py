@@ -20,7 +20,6 @@ unreadable      left out: the cells are lists, bytes or the like
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -29,7 +28,16 @@ import numpy as np
 from rdplearn.errors import TableError, unknown_choice
 from rdplearn.table.cells import TextRules, number_words
 from rdplearn.table.column_names import says_code, says_duration, says_identifier, says_listed, says_year
-from rdplearn.table.dresses import counts_of_dresses, dress_of, has_letters, in_other_dresses, not_in, written_spread
+from rdplearn.table.decimal_marks import has_groups, mark_of
+from rdplearn.table.dresses import (
+    NEARLY_ALL,
+    counts_of_dresses,
+    dress_of,
+    has_letters,
+    in_other_dresses,
+    not_in,
+    written_spread,
+)
 from rdplearn.table.moments import compact_dates, read_moments
 from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import LONGEST_KEPT_TEXT, ColumnSummary, Stray
@@ -43,7 +51,6 @@ KINDS = (
 )
 CHOICES = KINDS[:8]
 FEWEST_ROWS_TO_JUDGE = 20
-NEARLY_ALL = 0.9
 NEARLY_DIFFERENT = 0.99  # different values, as a share of the rows, of texts that tell rows apart and nothing else
 NEARLY_DIFFERENT_CODES = 0.9
 NEARLY_EVERY = 0.9995  # rounds to 100.0%
@@ -79,7 +86,7 @@ def decide_kind(
 ) -> Decision:
     """Decide what a column is; `told` overrules the evidence where the values allow it.
 
-    usual_mark : the decimal mark of the table, see `decimal_mark_of`
+    usual_mark : the decimal mark of the table, see `decimal_marks.py`
 
     Raises
     ------
@@ -91,21 +98,6 @@ def decide_kind(
     if decision.kind == "date" and column.n_in_format and column.not_in_format.n_rows:
         return _telling_format(decision, column, table)
     return decision
-
-
-def decimal_mark_of(columns: Iterable[ColumnSummary], rules: TextRules) -> str:
-    """The decimal mark of a table: a comma if that is how some columns can be read, and no column with a point alone.
-
-    What reads with both marks, such as 1,234 or 1.234, is then read as the other columns are.
-    """
-    if rules.decimal or rules.thousands:
-        return rules.mark
-    clear = set()
-    for column in columns:
-        fewer, more = sorted(column.n_written, key=lambda mark: column.n_written[mark])
-        if column.n_written[fewer] < column.n_written[more] >= NEARLY_ALL * column.n_present:
-            clear.add(more)
-    return "," if clear == {","} else "."
 
 
 def _decide(column: ColumnSummary, rules: TextRules, table: str, told: str | None, usual_mark: str) -> Decision:
@@ -140,11 +132,11 @@ def _decide_read(
     column: ColumnSummary, rules: TextRules, table: str, n_to_read: int, usual_mark: str
 ) -> Decision | None:
     """What all texts say, or nearly all of them; None if they are words."""
-    if _n_numbers(column) == n_to_read and not _has_groups(column, rules, n_to_read, usual_mark):
+    if _n_numbers(column) == n_to_read and not has_groups(column, rules, n_to_read, usual_mark):
         return _decide_compact_dates(column, rules, table) or _decide_number(column)
     if column.n_booleans == n_to_read:
         return _unless_constant(column, Decision("boolean"))
-    decimal = _mark_of(column, rules, usual_mark)
+    decimal = mark_of(column, rules, usual_mark)
     dress = dress_of(column, decimal)
     written = column.n_written[decimal] - sum(cells.n_rows for cells in in_other_dresses(column, dress))
     are_durations = _are_durations(column) and (dress is None or written < n_to_read)  # "45 min" has a unit
@@ -220,21 +212,6 @@ def _n_numbers(column: ColumnSummary) -> int:
 
 def _n_dates(column: ColumnSummary) -> int:
     return max(spread.count for spread in column.moments.values())
-
-
-def _mark_of(column: ColumnSummary, rules: TextRules, usual_mark: str) -> str:
-    """The decimal mark with which more cells are numbers; of two that serve as well, that of the table."""
-    if rules.decimal or column.n_written["."] == column.n_written[","]:
-        return rules.decimal or usual_mark
-    return "," if column.n_written[","] > column.n_written["."] else "."
-
-
-def _has_groups(column: ColumnSummary, rules: TextRules, n_to_read: int, usual_mark: str) -> bool:
-    """Whether the points of a column can all stand between groups of three digits, as the table has decimal commas."""
-    if usual_mark == rules.mark:
-        return False
-    texts = [str(text) for text in column.texts.values if "." in str(text)]
-    return column.n_written[","] == n_to_read and bool(texts) and not any(text.startswith("0") for text in texts)
 
 
 def _several_units(column: ColumnSummary, table: str) -> str:
@@ -578,10 +555,10 @@ def _told_date(column: ColumnSummary, rules: TextRules, table: str) -> Decision:
 
 
 def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str, usual_mark: str) -> Decision:
-    has_groups = _has_groups(column, rules, column.n_present, usual_mark)
-    if _n_numbers(column) == column.n_present and not has_groups:
+    are_groups = has_groups(column, rules, column.n_present, usual_mark)
+    if _n_numbers(column) == column.n_present and not are_groups:
         return Decision(told, "as told")
-    decimal = _mark_of(column, rules, usual_mark)
+    decimal = mark_of(column, rules, usual_mark)
     dress = dress_of(column, decimal)
     if dress is None and column.dresses:
         dress = counts_of_dresses(column).most_common(1)[0][0]
@@ -590,7 +567,7 @@ def _told_number(column: ColumnSummary, rules: TextRules, table: str, told: str,
         if rules.strict and column.not_durations.n_rows:
             _refuse(column, column.not_durations, "that is not a duration", table)
         return _with_misfits(decision, column, column.not_durations, "number", table)
-    if (has_groups or column.n_written[decimal] > _n_numbers(column)) and dress is not None:
+    if (are_groups or column.n_written[decimal] > _n_numbers(column)) and dress is not None:
         decision, stray = Decision(told, "as told", decimal=decimal, dress=dress), not_in(column, decimal, dress)
     else:
         decision, stray = Decision(told, "as told"), column.not_numbers

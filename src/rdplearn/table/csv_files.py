@@ -64,35 +64,9 @@ def read_csv(
     rows = first_rows(text, separator)
     if not rows or not any(cell.strip() for row in rows for cell in row):
         raise TableError(f"{name} is empty. Pass a table with a header and rows.")
-    n_titles = n_title_rows(rows) if header is None else 0
-    is_silent = names_separator(rows[0])
-    groups = group_row(rows, n_titles)
-    rows = rows[n_titles:]
-    rows = rows if header is False else with_row_names(rows)
-    has_header = sniff_header(rows, name) if header is None else header
-    names = _column_names(rows[0] if groups is None else in_groups(rows[0], groups), has_header)
-    names = _told_apart(names, name)
-    if groups is not None:
-        example = next(
-            name for name, group in zip(names, groups, strict=True) if group.strip() and group.strip() != name
-        )
-        warn_user(
-            f"The header of {name} has two rows, read as one, such as {shown(example)}. Pass --header if the first row "
-            "has the names of the columns, or --no-header if it is data."
-        )
-    if n_titles > (groups is not None) and not is_silent:
-        _tell_titles(n_titles - (groups is not None), names[0], name)
-    if len(names) == 1 and WIDE_GAP.search(names[0]):
-        warn_user(
-            f"{name} is read as one column, {shown(names[0])}. Its columns seem to stand in fixed places, which is not "
-            "read: save it as CSV, or pass --separator."
-        )
-    n_units = n_unit_rows(rows) if header is None and has_header else 0
-    if n_units:
-        _tell_units(rows[1 : 1 + n_units], name)
-    n_skipped = _n_rows_up_to(n_titles + n_units, text, separator) if has_header else 0
+    names, n_skipped, is_alone = _read_head(rows, text, separator, header, name)
     is_all = len(text) <= csv.field_size_limit() or "\n" not in text.strip()  # no cell was too long to look at
-    is_header_alone = has_header and len(rows) == 1 and len(start) < SAMPLE_BYTES and is_all
+    is_header_alone = is_alone and len(start) < SAMPLE_BYTES and is_all
     marks_are_known = notes_are_known = False
 
     def read() -> Iterator[pa.RecordBatch]:
@@ -126,6 +100,43 @@ def read_csv(
                         raise TableError(_explain(str(fault), name, rows_read, n_skipped)) from None
 
     return names, read
+
+
+def _read_head(
+    rows: list[list[str]], text: str, separator: str, header: bool | None, name: str
+) -> tuple[list[str], int, bool]:
+    """The names of the columns, how many rows come before the data, and whether the header is all there is."""
+    n_titles = n_title_rows(rows) if header is None else 0
+    is_silent = names_separator(rows[0])
+    groups = group_row(rows, n_titles)
+    rows = rows[n_titles:]
+    rows = rows if header is False else with_row_names(rows)
+    has_header = sniff_header(rows, name) if header is None else header
+    names = _column_names(rows[0] if groups is None else in_groups(rows[0], groups), has_header)
+    names = _told_apart(names, name)
+    if groups is not None:
+        _tell_groups(names, groups, name)
+    if n_titles > (groups is not None) and not is_silent:
+        _tell_titles(n_titles - (groups is not None), names[0], name)
+    if len(names) == 1 and WIDE_GAP.search(names[0]):
+        warn_user(
+            f"{name} is read as one column, {shown(names[0])}. Its columns seem to stand in fixed places, which is not "
+            "read: save it as CSV, or pass --separator."
+        )
+    n_units = n_unit_rows(rows) if header is None and has_header else 0
+    if n_units:
+        _tell_units(rows[1 : 1 + n_units], name)
+    n_skipped = _n_rows_up_to(n_titles + n_units, text, separator) if has_header else 0
+    return names, n_skipped, has_header and len(rows) == 1
+
+
+def _tell_groups(names: list[str], groups: list[str], name: str) -> None:
+    joined = [column for column, group in zip(names, groups, strict=True) if group.strip() not in ("", column)]
+    example = (joined or names)[0]
+    warn_user(
+        f"The header of {name} has two rows, read as one, such as {shown(example)}. Pass --header if the first row "
+        "has the names of the columns, or --no-header if it is data."
+    )
 
 
 def _tell_titles(n_titles: int, first_name: str, name: str) -> None:

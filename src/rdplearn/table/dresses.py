@@ -15,7 +15,7 @@ from rdplearn.table.sketches import Spread
 from rdplearn.table.summary import ColumnSummary, Stray
 from rdplearn.table.written_numbers import fitting, read_written
 
-SHARE_OF_ONE = 0.9  # of the cells that have a dress: the others are strays
+NEARLY_ALL = 0.9  # of the cells: the others are strays
 
 
 def written_spread(column: ColumnSummary, rules: TextRules, decimal: str, dress: str) -> Spread:
@@ -38,7 +38,7 @@ def dress_of(column: ColumnSummary, decimal: str) -> str | None:
         return scaled
     counts = counts_of_dresses(column)
     most = max(counts, key=lambda dress: counts[dress])
-    is_the_one = counts[most] >= SHARE_OF_ONE * sum(counts.values())
+    is_the_one = counts[most] >= NEARLY_ALL * sum(counts.values())
     is_usual = not has_letters(most) or 2 * counts[most] >= column.n_written[decimal]  # "12", "13", "14A"
     return most if is_the_one and is_usual else None
 
@@ -65,7 +65,7 @@ def _scaled_dress(column: ColumnSummary, n_written: int) -> str | None:
     n_large = sum(counts[name] for name in letters if name in counts)
     is_clear = not family.startswith("|") or len(letters) > 1 or letters == ["|*k"]
     is_usual = not family.startswith("|") or 2 * n_large >= n_written
-    covers = sum(counts.values()) >= SHARE_OF_ONE * sum(cells.n_rows for cells in dresses.values())
+    covers = sum(counts.values()) >= NEARLY_ALL * sum(cells.n_rows for cells in dresses.values())
     return family if is_clear and is_usual and covers else None
 
 

@@ -16,7 +16,8 @@ from rdplearn._types import TableColumns
 from rdplearn.errors import TableError, no_rows, warn_user
 from rdplearn.table.assembly import Matrix, assemble
 from rdplearn.table.cells import TextRules
-from rdplearn.table.column_types import Decision, decide_kind, decimal_mark_of
+from rdplearn.table.column_types import Decision, decide_kind
+from rdplearn.table.decimal_marks import decimal_mark_of
 from rdplearn.table.encoded_column import EncodedColumn
 from rdplearn.table.findings import Findings
 from rdplearn.table.parameters import Parameters
